@@ -1,0 +1,81 @@
+# Everything there is to do with this repository. `make` lists it.
+
+FUZZ_SECONDS ?= 30
+PREFIX ?= /usr/local
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build serve test bench bench-billion check check-format check-layers check-docs \
+	check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install what is missing from the system's packages (tools/packages.txt)
+	@tools/install_packages.sh tools/packages.txt
+
+build/build.ninja: CMakePresets.json | deps
+	cmake --preset release
+
+build: build/build.ninja ## build the program, build/weir
+	cmake --build --preset release --target weir-cli
+
+serve: build ## build the program and run its demonstration
+	build/weir demo
+
+test: build/build.ninja ## build everything and run all tests
+	cmake --build --preset release
+	ctest --preset release
+
+bench: build/build.ninja ## build and run the benchmarks
+	cmake --build --preset release
+	tools/bench.sh build/bench
+
+bench-billion: build/build.ninja ## the benchmark with a billion keys (24 GiB of memory)
+	cmake --build --preset release --target billion_bench
+	build/bench/billion_bench
+
+check: check-tools check-format check-layers check-docs check-lint ## all that needs no test: format, layers, docs, lint
+
+check-tools: deps # the checks themselves: do they fail when they should?
+	python3 -m unittest discover --start-directory tools --pattern '*_test.py'
+
+check-format: deps
+	tools/format.sh --check
+
+check-layers:
+	tools/check_layers.py
+
+check-docs: build
+	tools/check_docs.py --build build
+
+check-lint: build/build.ninja
+	tools/lint.sh build
+
+check-instructions: build/build.ninja ## count the instructions of a decision against its budget
+	cmake --build --preset release
+	tools/check_instructions.sh
+
+asan ubsan: deps ## run all tests under sanitizers: addresses and undefined behaviour, or only the latter
+	cmake --preset $@
+	cmake --build --preset $@
+	ctest --preset $@
+
+tsan: deps ## run the concurrent tests under the thread sanitizer
+	cmake --preset $@
+	cmake --build --preset $@ --target weir_tests
+	ctest --preset $@
+
+fuzz: deps ## run each fuzz target for FUZZ_SECONDS
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+
+format: deps ## format the sources
+	tools/format.sh
+
+install: build ## install library, headers and program under PREFIX
+	cmake --build --preset release --target weir
+	cmake --install build --prefix $(PREFIX)
+
+clean: ## remove everything that was built
+	rm -rf build build-*/

@@ -1,0 +1,15 @@
+# Each fuzz/*_fuzz.cc is a libFuzzer target. The preset instruments the library for all of them.
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  message(FATAL_ERROR "libFuzzer comes with clang: configure with `cmake --preset fuzz`")
+endif()
+
+file(GLOB fuzzers CONFIGURE_DEPENDS fuzz/*_fuzz.cc)
+foreach(source ${fuzzers})
+  cmake_path(GET source STEM name)
+  add_executable(${name} ${source})
+  weir_target(${name})
+  target_include_directories(${name} SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
+  target_link_libraries(${name} PRIVATE weir)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+endforeach()

@@ -1,0 +1,48 @@
+# One binary with all tests of the library and the program, and one test of what gets installed.
+find_package(Boost REQUIRED)
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+
+file(GLOB tests CONFIGURE_DEPENDS src/*/*_test.cc tests/*.cc)
+if(tests)
+  include(GoogleTest)
+  add_executable(weir_tests ${tests})
+  weir_target(weir_tests)
+  target_include_directories(weir_tests PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(weir_tests SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
+  target_compile_definitions(weir_tests PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(weir_tests PRIVATE
+    weir $<TARGET_NAME_IF_EXISTS:weir_commands> absl::time Boost::headers rapidcheck_gtest
+    GTest::gmock GTest::gtest_main Threads::Threads)
+  target_precompile_headers(weir_tests PRIVATE
+    <gmock/gmock.h> <gtest/gtest.h>
+    <algorithm> <atomic> <chrono> <cstdint> <map> <string> <thread> <variant> <vector>)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_compile_options(weir_tests PRIVATE -Xclang -fno-pch-timestamp)  # for ccache
+  endif()
+
+  gtest_discover_tests(weir_tests
+    TEST_FILTER "-*Concurrent*.*"
+    DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 180)
+  gtest_discover_tests(weir_tests
+    TEST_FILTER "*Concurrent*.*"
+    DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT 300 LABELS concurrent)
+endif()
+
+# Installs this build and uses it as a stranger would: find_package, and pkg-config by hand.
+add_test(NAME InstalledLibrary.ServesAProjectOutsideTheTree
+  COMMAND ${CMAKE_COMMAND}
+    -D BUILD_DIR=${PROJECT_BINARY_DIR}
+    -D CXX=${CMAKE_CXX_COMPILER}
+    -D CXX_FLAGS=${CMAKE_CXX_FLAGS}
+    -D LIBDIR=${CMAKE_INSTALL_LIBDIR}
+    -P ${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake)
+set_tests_properties(InstalledLibrary.ServesAProjectOutsideTheTree PROPERTIES TIMEOUT 180)
+
+# Sanitizers and debug information may name paths; what is shipped may not.
+if(TARGET weir-cli AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_test(NAME Program.HoldsNoPathOfTheMachineThatBuiltIt
+    COMMAND sh -c "! grep -qF -- \"$1\" \"$2\"" sh ${PROJECT_SOURCE_DIR}/ $<TARGET_FILE:weir-cli>)
+endif()

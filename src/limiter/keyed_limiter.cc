@@ -1,0 +1,180 @@
+#include "weir/keyed_limiter.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <utility>
+
+#include "limiter/elastic.h"
+#include "limiter/keyed_state.h"
+#include "limiter/pause.h"
+
+namespace weir {
+
+using algorithm::Bucket;
+using algorithm::Plan;
+using table::Key;
+using table::MakeKey;
+
+KeyedLimiter::KeyedLimiter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+KeyedLimiter::KeyedLimiter(const Limit& limit, KeyedOptions options)
+    : KeyedLimiter(Open(limit, std::move(options)).value()) {}
+KeyedLimiter::KeyedLimiter(KeyedLimiter&&) noexcept = default;
+KeyedLimiter& KeyedLimiter::operator=(KeyedLimiter&&) noexcept = default;
+KeyedLimiter::~KeyedLimiter() = default;
+
+Result<KeyedLimiter> KeyedLimiter::Open(const Limit& limit, KeyedOptions options) {
+  Result<std::unique_ptr<State>> state = State::Open(limit, std::move(options));
+  if (!state) return state.error();
+  return KeyedLimiter(std::move(*state));
+}
+
+KeyHash KeyedLimiter::Hash(std::string_view key) const noexcept {
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(key.data(), key.size(), state_->seed());
+  return {hash.low64, hash.high64};
+}
+
+Instant KeyedLimiter::Now() const noexcept { return state_->Now(); }
+
+Decision KeyedLimiter::Take(std::string_view key, Permits cost) noexcept {
+  const Instant now = state_->Now();
+  state_->timeline().Note(now);
+  Decision decision = state_->Take(Hash(key), cost, now);
+  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
+  return decision;
+}
+
+Decision KeyedLimiter::Take(KeyHash key, Permits cost, Instant now) noexcept {
+  const Timeline::Moment moment = state_->timeline().Follow(now);
+  Decision decision = state_->Take(key, cost, moment.now);
+  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
+  Timeline::Adjust(decision, moment.ahead);
+  return decision;
+}
+
+namespace {
+
+// Decides one request after the other while the memory of those to come is on its way: 16 of them,
+// about as many as a core can wait for at a time.
+template <typename State, typename Asks, typename HashOf>
+void TakeEach(State& state, Asks asks, std::span<Decision> decisions, Instant now,
+              HashOf hash_of) noexcept {
+  constexpr std::size_t kAhead = 16;
+  std::array<KeyHash, kAhead> fetched;
+  const std::size_t count = std::min(asks.size(), decisions.size());
+  for (std::size_t i = 0; i < std::min(kAhead, count); ++i) {
+    fetched[i] = hash_of(asks[i]);
+    state.Prefetch(fetched[i]);
+  }
+  state.WithStep([&](const auto& take) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const KeyHash key = fetched[i % kAhead];
+      if (i + kAhead < count) {
+        fetched[i % kAhead] = hash_of(asks[i + kAhead]);
+        state.Prefetch(fetched[i % kAhead]);
+      }
+      decisions[i] = take(key, asks[i].cost, now);
+    }
+  });
+}
+
+void Finish(std::span<Decision> decisions, const std::function<bool()>& has_room, Nanos ahead) {
+  if (!has_room && ahead == Nanos(0)) return;
+  for (Decision& decision : decisions) {
+    if (decision.verdict == Verdict::kDeny) Stretch(decision, has_room);
+    Timeline::Adjust(decision, ahead);
+  }
+}
+
+}  // namespace
+
+void KeyedLimiter::Take(std::span<const Ask> asks, std::span<Decision> decisions,
+                        Instant now) noexcept {
+  const Timeline::Moment moment = state_->timeline().Follow(now);
+  const std::uint64_t seed = state_->seed();
+  TakeEach(*state_, asks, decisions, moment.now, [seed](const Ask& ask) {
+    const XXH128_hash_t hash = XXH3_128bits_withSeed(ask.key.data(), ask.key.size(), seed);
+    return KeyHash{hash.low64, hash.high64};
+  });
+  Finish(decisions, state_->has_room(), moment.ahead);
+}
+
+void KeyedLimiter::Take(std::span<const HashedAsk> asks, std::span<Decision> decisions,
+                        Instant now) noexcept {
+  const Timeline::Moment moment = state_->timeline().Follow(now);
+  TakeEach(*state_, asks, decisions, moment.now, [](const HashedAsk& ask) { return ask.key; });
+  Finish(decisions, state_->has_room(), moment.ahead);
+}
+
+Decision KeyedLimiter::Peek(std::string_view key, Permits cost, Instant now) noexcept {
+  const Timeline::Moment moment = state_->timeline().Follow(now);
+  Decision decision = state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
+    return plan.Peek(state, cost, moment.now);
+  });
+  Timeline::Adjust(decision, moment.ahead);
+  return decision;
+}
+
+Partial KeyedLimiter::TakeUpTo(std::string_view key, Permits cost, Instant now) noexcept {
+  const Timeline::Moment moment = state_->timeline().Follow(now);
+  Partial partial = state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
+    return plan.TakeUpTo(state, cost, moment.now);
+  });
+  Timeline::Adjust(partial.decision, moment.ahead);
+  return partial;
+}
+
+Decision KeyedLimiter::Charge(std::string_view key, Permits cost, Instant now) noexcept {
+  const Timeline::Moment moment = state_->timeline().Follow(now);
+  Decision decision = state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
+    return plan.Charge(state, cost, moment.now);
+  });
+  Timeline::Adjust(decision, moment.ahead);
+  return decision;
+}
+
+void KeyedLimiter::Refund(std::string_view key, Permits cost, Instant now) noexcept {
+  const Instant at = state_->timeline().Follow(now).now;
+  state_->Change(Hash(key), at, [&](const Plan& plan, auto& state) {
+    plan.Refund(state, cost, at, at);
+    return 0;
+  });
+}
+
+Reservation KeyedLimiter::Reserve(std::string_view key, Permits cost, Nanos patience,
+                                  Instant now) noexcept {
+  const Timeline::Moment moment = state_->timeline().Follow(now);
+  Reservation reservation =
+      state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
+        return plan.Reserve(state, cost, moment.now, patience - moment.ahead);
+      });
+  Timeline::Adjust(reservation.decision, moment.ahead);
+  return reservation;
+}
+
+void KeyedLimiter::Cancel(std::string_view key, Reservation& reservation, Instant now) noexcept {
+  const Instant at = state_->timeline().Follow(now).now;
+  const Permits cost = std::exchange(reservation.cost, Permits{0});
+  state_->Change(Hash(key), at, [&](const Plan& plan, auto& state) {
+    plan.Refund(state, cost, at, reservation.taken);
+    return 0;
+  });
+}
+
+Decision KeyedLimiter::Wait(std::string_view key, Permits cost, const std::stop_token& stop,
+                            Instant deadline) {
+  const Instant now = Now();
+  Reservation reservation = Reserve(key, cost, std::max(Nanos(0), deadline - now), now);
+  return WaitFor(reservation, stop, [&](Reservation& r) { Cancel(key, r); });
+}
+
+Result<Limit> KeyedLimiter::SetLimit(const Limit& limit, Instant now) {
+  return state_->SetLimit(limit, state_->timeline().Follow(now).now);
+}
+
+std::uint64_t KeyedLimiter::evicted() const noexcept { return state_->evicted(); }
+std::size_t KeyedLimiter::bytes() const noexcept { return state_->bytes(); }
+std::uint64_t KeyedLimiter::CountKeys(Instant now) noexcept { return state_->CountKeys(now); }
+
+}  // namespace weir

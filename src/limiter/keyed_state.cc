@@ -1,0 +1,233 @@
+#include "limiter/keyed_state.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "base/time.h"
+
+namespace weir {
+
+using algorithm::Plan;
+using table::Geometry;
+using table::Line;
+using table::Memory;
+using table::Note;
+using table::RecordWord;
+using table::Slot;
+
+namespace {
+
+Result<Geometry> GeometryFor(const KeyedOptions& options, const Plan& plan) {
+  constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 36;
+  if (options.max_keys < 1 || options.max_keys > kMostKeys) {
+    return Error{"max_keys must be between 1 and " + std::to_string(kMostKeys) + ", got " +
+                 std::to_string(options.max_keys)};
+  }
+  // Keys per hundred slots.
+  const std::uint64_t percent = options.fill == Fill::kDense ? 82 : 66;
+  const std::uint64_t slots = options.max_keys * 100 / percent + 1;
+  return Geometry{.lines = slots / Line::kSlots + 1,
+                  .record_words = plan.words() > 1 ? 1 + plan.words() : 0};
+}
+
+std::string BootId() {
+  std::string id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+  return id;
+}
+
+template <std::size_t N>
+void Copy(const std::string& text, std::array<char, N>& to) {
+  to.fill('\0');
+  std::memcpy(to.data(), text.data(), std::min(text.size(), N - 1));
+}
+template <std::size_t N>
+std::string Text(const std::array<char, N>& from) {
+  return {from.data(), strnlen(from.data(), N)};
+}
+
+// All processes that share a table read the same clock: the boot's, and the wall clock as it was
+// when the first of them came. After another boot, time goes on from the later of the wall clock and
+// what was seen last: the wall clock may have been set back meanwhile.
+void SetClock(Note& note, const Memory& memory) {
+  const std::string boot = BootId();
+  if (note.sequence != 0 && Text(note.boot_id) == boot) return;
+  const Nanos latest(memory.header().timeline.latest_ns.load(std::memory_order_relaxed));
+  const Nanos wall = BootTime() + WallMinusBoot();
+  note.wall_minus_boot_ns = (std::max(wall, latest) - BootTime()).count();
+  Copy(boot, note.boot_id);
+}
+
+}  // namespace
+
+KeyedLimiter::State::State(Memory memory, Plan plan, std::uint16_t kind,
+                           std::function<bool()> has_room)
+    : table_(std::move(memory), *this),
+      timeline_(table_.memory().header().timeline, plan.memory()),
+      seed_(table_.memory().header().identity.hash_seed),
+      has_room_(std::move(has_room)) {
+  const std::size_t words = table_.memory().header().identity.geometry.record_words;
+  if (words > 0) {
+    records_.emplace(table_);
+    blank_.resize(words);
+  }
+  Publish(std::move(plan), kind);
+}
+
+Result<std::unique_ptr<KeyedLimiter::State>> KeyedLimiter::State::Open(const Limit& limit,
+                                                                       KeyedOptions options) {
+  Result<Plan> plan = Plan::Of(limit);
+  if (!plan) return plan.error();
+  const Result<Geometry> geometry = GeometryFor(options, *plan);
+  if (!geometry) return geometry.error();
+  Result<Memory> memory = options.file.empty() ? Memory::Anonymous(*geometry)
+                                               : Memory::File(options.file, *geometry);
+  if (!memory) return memory.error();
+
+  const std::string text = limit.ToString();
+  if (text.size() >= Note{}.limit.size()) {
+    return Error{"the limit is too long to be kept with the table: " + text};
+  }
+  const Memory::Administration administration(*memory);
+  const Note before = memory->CurrentNote();
+  Note note = before;
+  SetClock(note, *memory);
+  const bool changed = before.sequence == 0 || Text(before.limit) != text;
+  if (changed) {
+    if (before.sequence != 0 && !memory->owner().IsAlone()) {
+      return Error{options.file + ": is in use with the limit '" + Text(before.limit) +
+                   "': open it with the same one, or when nobody else has it open"};
+    }
+    note.kind = before.kind % 0xFFFF + 1;
+    Copy(text, note.limit);
+  }
+  if (changed || note.wall_minus_boot_ns != before.wall_minus_boot_ns) memory->WriteNote(note);
+  const Note previous = memory->PreviousNote();
+
+  std::unique_ptr<State> state(new State(std::move(*memory), std::move(*plan),
+                                         static_cast<std::uint16_t>(note.kind),
+                                         std::move(options.has_room)));
+  state->wall_minus_boot_ = Nanos(note.wall_minus_boot_ns);
+  // What was counted under the limit before is carried over, also if that was cut short last time.
+  if (previous.sequence != 0 && previous.kind != note.kind) {
+    const Result<Limit> old_limit = Limit::Parse(Text(previous.limit));
+    if (!old_limit) return Error{options.file + ": " + old_limit.error().message};
+    const auto kind = static_cast<std::uint16_t>(previous.kind);
+    state->plans_[kind % kPlans] =
+        std::make_unique<const Current>(Plan::Of(*old_limit).value(), kind, !state->records_);
+    if (changed) state->Sweep(state->Now());
+  }
+  return state;
+}
+
+void KeyedLimiter::State::Publish(Plan plan, std::uint16_t kind) {
+  timeline_.set_memory(plan.memory());
+  auto current = std::make_unique<const Current>(std::move(plan), kind, !records_.has_value());
+  current_.store(current.get(), std::memory_order_release);
+  plans_[kind % kPlans] = std::move(current);
+}
+
+Result<Limit> KeyedLimiter::State::SetLimit(const Limit& limit, Instant now) {
+  Result<Plan> plan = Plan::Of(limit);
+  if (!plan) return plan.error();
+  const std::lock_guard lock(changing_limit_);
+  Memory& memory = table_.memory();
+  const std::size_t room = records_ ? memory.header().identity.geometry.record_words - 1 : 1;
+  if (plan->words() > room) {
+    return Error{"the limit needs " + std::to_string(plan->words()) +
+                 " words per key and the table was made for " + std::to_string(room) +
+                 ": make another limiter for it"};
+  }
+  const std::string text = limit.ToString();
+  if (text.size() >= Note{}.limit.size()) return Error{"the limit is too long: " + text};
+  {
+    const Memory::Administration administration(memory);
+    if (!memory.owner().IsAlone()) {
+      return Error{"the limit of a file that other processes have open cannot be changed"};
+    }
+    Note note = memory.CurrentNote();
+    note.kind = note.kind % 0xFFFF + 1;
+    Copy(text, note.limit);
+    memory.WriteNote(note);
+    Publish(std::move(*plan), static_cast<std::uint16_t>(note.kind));
+  }
+  Sweep(now);
+  return limit;
+}
+
+// Carries over every key that nobody has asked for since the limit was changed.
+void KeyedLimiter::State::Sweep(Instant now) {
+  const Current& current = *current_.load(std::memory_order_acquire);
+  table_.ForEach([&](table::AtomicSlot& slot) {
+    if (records_) {
+      records_->Visit(slot, [&](table::Records::Locked& record) {
+        CarryRecord(record, current, now);
+      });
+      return;
+    }
+    for (Slot old = slot.Load(); old.tag != 0 && table::KindOf(old.tag) != current.kind;
+         old = slot.Load()) {
+      const Slot renewed{(old.tag & ~table::kKindMask) | current.kind,
+                         Renew(table::KindOf(old.tag), old.word, now)};
+      if (slot.Swap(old, renewed)) break;
+    }
+  });
+}
+
+void KeyedLimiter::State::CarryRecord(table::Records::Locked& record, const Current& current,
+                                      Instant now) noexcept {
+  const std::uint64_t written_by = record.words()[0];
+  if (written_by == 0 || written_by == current.kind) return;
+  const auto kind = static_cast<std::uint16_t>(written_by);
+  const std::vector<std::uint64_t> before(record.words().begin() + 1, record.words().end());
+  const std::span<std::uint64_t> after = record.BeginRewrite();
+  std::fill(after.begin(), after.end(), 0);
+  if (Knows(kind)) current.plan.Carry(PlanOf(kind), before, after.subspan(1), now);
+  after[0] = current.kind;
+  algorithm::State state(after);
+  state.SetBase(1);
+  record.EndRewrite(Later(now, current.plan.ForgottenIn(state, now)));
+}
+
+Decision KeyedLimiter::State::TakeAs(std::uint16_t kind, std::uint64_t& word, Permits cost,
+                                     Instant now) noexcept {
+  algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
+  const Decision decision = PlanOf(kind).Admit(state, cost, now);
+  if (!state.writes().empty()) word = state.writes()[0].value;
+  return decision;
+}
+
+Nanos KeyedLimiter::State::ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const {
+  if (records_) return RecordWord::ForgottenIn(word, now);
+  if (!Knows(kind)) return Nanos(0);
+  algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
+  return PlanOf(kind).ForgottenIn(state, now);
+}
+
+std::uint16_t KeyedLimiter::State::current_kind() const {
+  return records_ ? kRecordKind : current_.load(std::memory_order_acquire)->kind;
+}
+
+std::uint64_t KeyedLimiter::State::Renew(std::uint16_t kind, std::uint64_t word,
+                                         Instant now) const {
+  if (!Knows(kind)) return 0;
+  std::uint64_t renewed = 0;
+  current_.load(std::memory_order_acquire)
+      ->plan.Carry(PlanOf(kind), std::span<const std::uint64_t>(&word, 1),
+                   std::span<std::uint64_t>(&renewed, 1), now);
+  return renewed;
+}
+
+std::uint64_t KeyedLimiter::State::CountKeys(Instant now) noexcept {
+  std::uint64_t count = 0;
+  table_.ForEach([&](table::AtomicSlot& slot) {
+    const Slot held = slot.Load();
+    if (ForgottenIn(table::KindOf(held.tag), held.word, now) > Nanos(0)) ++count;
+  });
+  return count;
+}
+
+}  // namespace weir

@@ -1,0 +1,177 @@
+#include "weir/limiter.h"
+
+#include <atomic>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "algorithm/plan.h"
+#include "base/seqlock.h"
+#include "limiter/elastic.h"
+#include "limiter/pause.h"
+#include "limiter/timeline.h"
+
+namespace weir {
+
+using algorithm::Bucket;
+using algorithm::Plan;
+
+// A bucket lives in `word_`, where taking changes it by compare-and-swap. Every other state lives in
+// `words_` under the mutex; `word_` is then Bucket::kElsewhere, as it is while the limit changes.
+class Limiter::State {
+ public:
+  State(Plan plan, LimiterOptions options, Instant created)
+      : options_(std::move(options)), bucket_(BucketOf(plan)), plan_(std::move(plan)) {
+    std::vector<std::uint64_t> words(plan_.words());
+    algorithm::State start = algorithm::State::Direct(words);
+    plan_.Start(start, created);
+    Place(std::move(words));
+  }
+
+  // Runs `step(plan, state)` and keeps what it changed, atomically.
+  template <typename Step>
+  auto Change(Step step) {
+    const std::lock_guard lock(mutex_);
+    for (;;) {
+      std::uint64_t old = word_.load(std::memory_order_acquire);
+      const bool in_word = old != Bucket::kElsewhere;
+      if (in_word) words_[0] = old;
+      algorithm::State state{std::span<const std::uint64_t>(words_)};
+      auto answer = step(plan_, state);
+      for (const WordWrite& write : state.writes()) words_[write.index] = write.value;
+      if (!in_word || words_[0] == old ||
+          word_.compare_exchange_strong(old, words_[0], std::memory_order_acq_rel)) {
+        return answer;
+      }
+    }
+  }
+
+  // The fast way, for buckets: neither locks nor, on a refusal, writes.
+  Decision Take(Permits cost, Instant now) noexcept {
+    for (;;) {
+      std::uint64_t old = word_.load(std::memory_order_acquire);
+      if (old == Bucket::kElsewhere) break;
+      std::uint64_t word = old;
+      const Decision decision = bucket_.Load().Admit(word, cost, now);
+      if (word == old || word_.compare_exchange_weak(old, word, std::memory_order_acq_rel)) {
+        return decision;
+      }
+    }
+    return Change([&](const Plan& plan, auto& state) { return plan.Admit(state, cost, now); });
+  }
+
+  void SetPlan(Plan plan, Instant now) {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t word = word_.exchange(Bucket::kElsewhere, std::memory_order_acq_rel);
+    if (word != Bucket::kElsewhere) words_[0] = word;
+    std::vector<std::uint64_t> words(plan.words());
+    plan.Carry(plan_, words_, words, now);
+    plan_ = std::move(plan);
+    bucket_.Store(BucketOf(plan_));
+    Place(std::move(words));
+  }
+
+  [[nodiscard]] const LimiterOptions& options() const { return options_; }
+  Timeline::Moment Follow(Instant now) noexcept { return timeline_.Follow(now); }
+
+ private:
+  // Where the plan is no bucket, any will do: nobody looks at it.
+  static Bucket BucketOf(const Plan& plan) {
+    if (const Bucket* bucket = plan.only_bucket()) return *bucket;
+    return *Bucket::Make(TokenBucket{Quota::PerSecond(1)}, 0);
+  }
+
+  // REQUIRES: the mutex is held, or nobody else knows of this object yet.
+  void Place(std::vector<std::uint64_t> words) {
+    words_ = std::move(words);
+    timeline_.set_memory(plan_.memory());
+    word_.store(plan_.only_bucket() != nullptr ? words_[0] : Bucket::kElsewhere,
+                std::memory_order_release);
+  }
+
+  const LimiterOptions options_;
+  TimelineState seen_;
+  Timeline timeline_{seen_, Nanos(0)};
+
+  std::atomic<std::uint64_t> word_{Bucket::kElsewhere};
+  SeqLocked<Bucket> bucket_;
+
+  std::mutex mutex_;
+  Plan plan_;                         // guarded by mutex_
+  std::vector<std::uint64_t> words_;  // guarded by mutex_
+};
+
+Limiter::Limiter(const Limit& limit, LimiterOptions options, Instant created)
+    : state_(std::make_unique<State>(Plan::Of(limit).value(), std::move(options), created)) {}
+Limiter::~Limiter() = default;
+
+Decision Limiter::Take(Permits cost, Instant now) noexcept {
+  const Timeline::Moment moment = state_->Follow(now);
+  Decision decision = state_->Take(cost, moment.now);
+  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->options().has_room);
+  Timeline::Adjust(decision, moment.ahead);
+  return decision;
+}
+
+Decision Limiter::Peek(Permits cost, Instant now) noexcept {
+  const Timeline::Moment moment = state_->Follow(now);
+  Decision decision = state_->Change(
+      [&](const Plan& plan, auto& state) { return plan.Peek(state, cost, moment.now); });
+  Timeline::Adjust(decision, moment.ahead);
+  return decision;
+}
+
+Partial Limiter::TakeUpTo(Permits cost, Instant now) noexcept {
+  const Timeline::Moment moment = state_->Follow(now);
+  Partial partial = state_->Change(
+      [&](const Plan& plan, auto& state) { return plan.TakeUpTo(state, cost, moment.now); });
+  Timeline::Adjust(partial.decision, moment.ahead);
+  return partial;
+}
+
+Decision Limiter::Charge(Permits cost, Instant now) noexcept {
+  const Timeline::Moment moment = state_->Follow(now);
+  Decision decision = state_->Change(
+      [&](const Plan& plan, auto& state) { return plan.Charge(state, cost, moment.now); });
+  Timeline::Adjust(decision, moment.ahead);
+  return decision;
+}
+
+void Limiter::Refund(Permits cost, Instant now) noexcept {
+  const Instant at = state_->Follow(now).now;
+  state_->Change([&](const Plan& plan, auto& state) {
+    plan.Refund(state, cost, at, at);
+    return 0;
+  });
+}
+
+Reservation Limiter::Reserve(Permits cost, Nanos patience, Instant now) noexcept {
+  const Timeline::Moment moment = state_->Follow(now);
+  Reservation reservation = state_->Change([&](const Plan& plan, auto& state) {
+    return plan.Reserve(state, cost, moment.now, patience - moment.ahead);
+  });
+  Timeline::Adjust(reservation.decision, moment.ahead);
+  return reservation;
+}
+
+void Limiter::Cancel(Reservation& reservation, Instant now) noexcept {
+  const Instant at = state_->Follow(now).now;
+  const Permits cost = std::exchange(reservation.cost, Permits{0});
+  state_->Change([&](const Plan& plan, auto& state) {
+    plan.Refund(state, cost, at, reservation.taken);
+    return 0;
+  });
+}
+
+Decision Limiter::Wait(Permits cost, const std::stop_token& stop, Instant deadline) {
+  const Instant now = Clock::now();
+  Reservation reservation = Reserve(cost, std::max(Nanos(0), deadline - now), now);
+  return WaitFor(reservation, stop, [this](Reservation& r) { Cancel(r); });
+}
+
+void Limiter::SetLimit(const Limit& limit, Instant now) {
+  state_->SetPlan(Plan::Of(limit).value(), state_->Follow(now).now);
+}
+
+}  // namespace weir

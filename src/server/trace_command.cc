@@ -1,0 +1,33 @@
+#include <algorithm>
+#include <ostream>
+
+#include "server/commands.h"
+#include "trace/trace.h"
+
+namespace weir {
+namespace {
+
+enum ExitCode { kHolds = 0, kMismatch = 1, kUnreadable = 2 };
+
+}  // namespace
+
+int RunTraces(const std::vector<std::string>& files, std::ostream& out, std::ostream& err) {
+  int code = kHolds;
+  for (const std::string& file : files) {
+    const Result<trace::Trace> trace = trace::ReadFile(file);
+    if (!trace) {
+      err << trace.error().message << "\n";
+      code = kUnreadable;
+      continue;
+    }
+    trace::LimiterMaker limiters;
+    for (const trace::Mismatch& mismatch : trace::Run(*trace, limiters)) {
+      out << file << ":" << mismatch.line << ": expected " << mismatch.expected << ", got "
+          << mismatch.got << "\n";
+      code = std::max<int>(code, kMismatch);
+    }
+  }
+  return code;
+}
+
+}  // namespace weir
