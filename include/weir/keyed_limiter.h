@@ -3,10 +3,10 @@
 //   weir::KeyedLimiter clients(weir::Quota::Per(10, 1min), {.max_keys = 10'000'000});
 //   weir::Decision d = clients.Take("user:7", weir::Permits{3});
 //
-// Keys are not stored, only a seeded 128-bit hash of them decides. A key that has been idle until its
-// limit is whole again takes no room. When all room is taken by keys that are not, the one that has
-// used the least is forgotten (see evicted()), so that a flood of keys can neither grow the memory
-// nor free a client that is over its limit.
+// Keys are not stored, only a seeded 128-bit hash of them decides. A key that has been idle until
+// its limit is whole again takes no room. When all room is taken by keys that are not, the one that
+// has used the least is forgotten (see evicted()), so that a flood of keys can neither grow the
+// memory nor free a client that is over its limit.
 //
 // Thread safety: all verbs may be called by any number of threads, and, with a file, processes.
 #pragma once

@@ -141,10 +141,10 @@ using Algorithm = std::variant<TokenBucket, LeakyBucket, FixedWindow, SlidingWin
 // One limit, or several that act as one: all or nothing, nothing is charged on a refusal.
 class Limit {
  public:
-  Limit(Quota quota) : Limit(TokenBucket{quota}) {}                      // NOLINT(google-explicit-constructor)
+  Limit(Quota quota) : Limit(TokenBucket{quota}) {}  // NOLINT(google-explicit-constructor)
   template <typename A>
-    requires std::constructible_from<Algorithm, A>
-  Limit(A algorithm) : parts_{Algorithm(std::move(algorithm))} {}        // NOLINT(google-explicit-constructor)
+  requires std::constructible_from<Algorithm, A> Limit(A algorithm)
+      : parts_{Algorithm(std::move(algorithm))} {}  // NOLINT(google-explicit-constructor)
 
   // Every one of `limits` must agree.
   static Limit AllOf(std::initializer_list<Limit> limits) {

@@ -29,8 +29,7 @@ class Limiter {
  public:
   // Throws std::invalid_argument if the limit makes no sense. (Limit::WhatIsWrong() asks first.)
   // What a limit does not start with (Quota::Initial) comes in from `created` on.
-  explicit Limiter(const Limit& limit, LimiterOptions options = {},
-                   Instant created = Clock::now());
+  explicit Limiter(const Limit& limit, LimiterOptions options = {}, Instant created = Clock::now());
   ~Limiter();
   Limiter(const Limiter&) = delete;
   Limiter& operator=(const Limiter&) = delete;
@@ -41,7 +40,9 @@ class Limiter {
   Decision Take(Permits cost, Instant now) noexcept;
 
   // Says what Take() would say, and takes nothing.
-  [[nodiscard]] Decision Peek(Permits cost = Permits{1}) noexcept { return Peek(cost, Clock::now()); }
+  [[nodiscard]] Decision Peek(Permits cost = Permits{1}) noexcept {
+    return Peek(cost, Clock::now());
+  }
   [[nodiscard]] Decision Peek(Permits cost, Instant now) noexcept;
 
   // Takes as many permits as are there, at most `cost`.
@@ -71,8 +72,7 @@ class Limiter {
 
   // Blocks until `cost` permits are there. Fails at once if that would be after the deadline; gives
   // its permits back if it is told to stop.
-  Decision Wait(Permits cost, const std::stop_token& stop = {},
-                Instant deadline = Instant::max());
+  Decision Wait(Permits cost, const std::stop_token& stop = {}, Instant deadline = Instant::max());
 
   // What was used stays used. Throws std::invalid_argument, and changes nothing, if the limit makes
   // no sense.

@@ -20,7 +20,8 @@ Bucket::Bucket(Rate rate, Shape shape)
       capacity_(shape.capacity * interval_),
       missing_(shape.missing * interval_),
       free_(shape.free * interval_),
-      live_(capacity_ + std::max(capacity_, kLeastDebt)),
+      // One less than half of the ring at most, so that it is a duration as it is.
+      live_(capacity_ + std::max(capacity_, kLeastDebt) - 1),
       most_(shape.capacity) {}
 
 Result<Bucket> Bucket::Make(const Quota& quota, Shape shape) {
@@ -39,10 +40,9 @@ Result<Bucket> Bucket::Make(const weir::TokenBucket& limit, std::uint32_t soft_p
                  std::to_string(initial)};
   }
   const std::uint64_t capacity = WithSoft(Permits{burst}, soft_percent).count;
-  return Make(limit.quota, Shape{.nominal = burst,
-                                 .capacity = capacity,
-                                 .missing = burst - initial,
-                                 .free = capacity});
+  return Make(
+      limit.quota,
+      Shape{.nominal = burst, .capacity = capacity, .missing = burst - initial, .free = capacity});
 }
 
 Result<Bucket> Bucket::Make(const weir::LeakyBucket& limit, std::uint32_t soft_percent) {
@@ -54,10 +54,9 @@ Result<Bucket> Bucket::Make(const weir::LeakyBucket& limit, std::uint32_t soft_p
   // The one that goes, and the queue behind it.
   const std::uint64_t nominal = SatAdd(limit.queue.count, std::uint64_t{1});
   const std::uint64_t capacity = WithSoft(Permits{nominal}, soft_percent).count;
-  return Make(limit.quota, Shape{.nominal = nominal,
-                                 .capacity = capacity,
-                                 .missing = 0,
-                                 .free = limit.free.count + 1});
+  return Make(
+      limit.quota,
+      Shape{.nominal = nominal, .capacity = capacity, .missing = 0, .free = limit.free.count + 1});
 }
 
 }  // namespace weir::algorithm

@@ -16,7 +16,8 @@ constexpr std::uint64_t LowBits(int bits) { return (std::uint64_t{1} << bits) - 
 }  // namespace
 
 Result<FixedWindow> FixedWindow::Make(const weir::FixedWindow& limit, std::uint32_t soft_percent) {
-  if (limit.permits.count == 0) return Error{"the limit must be at least 1 permit per window, got 0"};
+  if (limit.permits.count == 0)
+    return Error{"the limit must be at least 1 permit per window, got 0"};
   Result<Windows> windows = Error{};
   if (const Nanos* period = std::get_if<Nanos>(&limit.window)) {
     if (auto wrong = WhatIsWrongWith(Quota::Per(limit.permits.count, *period)); !wrong.empty()) {
@@ -53,7 +54,7 @@ FixedWindow::Held FixedWindow::Load(const State& state, std::uint64_t now_ns) co
     const std::uint64_t start = state.Get(0) - 1;
     const std::uint64_t passed = SatSub(now_ns, start) / period;
     const std::uint64_t used = SatSub(state.Get(1), Saturate(Mul(passed, most_)));
-    if (passed > 0 && used == 0) return held;
+    if (used == 0 && start <= now_ns) return held;  // over, or all of it was given back
     held.window.start_ns = SatAdd(start, Saturate(Mul(passed, period)));
     held.window.end_ns = SatAdd(held.window.start_ns, period);
     held.used = used;
@@ -99,9 +100,7 @@ std::uint64_t FixedWindow::RemainingIn(const Held& held, std::uint64_t now_ns) c
 Decision FixedWindow::Admit(State& state, Permits cost, Instant now) const {
   const std::uint64_t now_ns = ToNanos(now);
   Held held = Load(state, now_ns);
-  const auto level = [&] {
-    return Level{RemainingIn(held, now_ns), ResetIn(held, now_ns)};
-  };
+  const auto level = [&] { return Level{RemainingIn(held, now_ns), ResetIn(held, now_ns)}; };
   if (cost.count > most_) return Never(level());
   if (cost.count == 0) return Allow(level());
 

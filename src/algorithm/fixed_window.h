@@ -4,8 +4,8 @@
 //   |----------------|----------------|----------------|
 //      used 7 of 10     used 10 of 10    used 0 of 10
 //
-// The state is the window and what was used in it. What is charged above the limit is owed, and paid
-// from the windows that follow; a reservation is simply a window that has not begun yet.
+// The state is the window and what was used in it. What is charged above the limit is owed, and
+// paid from the windows that follow; a reservation is simply a window that has not begun yet.
 //
 // Windows that follow the epoch or the calendar are numbered, and number and count share one word.
 // Windows that start with the first request have a start of their own and take two.
@@ -55,7 +55,7 @@ class FixedWindow {
   Windows windows_;
   WindowStart start_;
   Denied denied_ = Denied::kIgnored;
-  int used_bits_ = 63;      // of the word; the rest is the window's number
+  int used_bits_ = 63;  // of the word; the rest is the window's number
   std::uint64_t nominal_ = 0;
   std::uint64_t most_ = 0;  // with what a soft limit lets through above it
 };

@@ -211,9 +211,9 @@ Result<Algorithm> ReadAlgorithm(std::size_t index, const Words& words, std::size
       algorithm = weir::SlidingCounters{
           quota, static_cast<std::uint32_t>(std::min<std::uint64_t>(windows, UINT32_MAX))};
     } else if (grammar.name == "sliding_log") {
-      algorithm = weir::SlidingLog{
-          quota, options.Duration("min_gap", Nanos(0)),
-          options.Given("count_denied") ? Denied::kCounted : Denied::kIgnored};
+      algorithm =
+          weir::SlidingLog{quota, options.Duration("min_gap", Nanos(0)),
+                           options.Given("count_denied") ? Denied::kCounted : Denied::kIgnored};
     } else {
       weir::Pacer pacer{quota};
       pacer.max_burst = options.Duration("max_burst", pacer.max_burst);
@@ -258,8 +258,8 @@ Result<Limit> ReadPart(Words words, std::optional<std::size_t> current) {
     return Error{"unknown algorithm '" + std::string(words[0]) + "': there are " + Join(names)};
   }
   const Result<Algorithm> algorithm = ReadAlgorithm(*index, words, from);
-  if (!algorithm) return Error{std::string(Grammars()[*index].name) + ": " +
-                               algorithm.error().message};
+  if (!algorithm)
+    return Error{std::string(Grammars()[*index].name) + ": " + algorithm.error().message};
   return Limit(*algorithm).Soft(soft.value_or(0));
 }
 

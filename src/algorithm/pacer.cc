@@ -12,6 +12,8 @@ namespace {
 
 // The next turn can be this far ahead; ticks farther away lie in the past (see rate.h).
 constexpr std::uint64_t kLive = Rate::kMaxSpan;
+// Half of it for waiting, half for what the one who waited takes.
+constexpr std::uint64_t kMostTaken = kLive / 2;
 // Squares of stored ticks, times a thousandth of the cold factor, must fit 128 bits.
 constexpr std::uint64_t kMostStored = std::uint64_t{1} << 52;
 
@@ -39,8 +41,9 @@ Result<Pacer> Pacer::Make(const weir::Pacer& limit, std::uint32_t soft_percent) 
     made.cold_milli_ = static_cast<std::uint64_t>(std::llround(limit.cold_factor * 1000));
     made.warm_up_ = ticks(limit.warm_up);
     made.threshold_ = made.warm_up_ / 2;
-    made.most_stored_ =
-        made.threshold_ + Saturate(Mul(made.warm_up_, 2000) / (1000 + made.cold_milli_));
+    // At least a tick, so that there is a slope to walk on however short the warm-up is.
+    const std::uint64_t cold = Saturate(Mul(made.warm_up_, 2000) / (1000 + made.cold_milli_));
+    made.most_stored_ = SatAdd(made.threshold_, std::max<std::uint64_t>(cold, 1));
     made.stored_at_first_ = made.most_stored_;
   } else {
     made.most_stored_ = ticks(limit.max_burst);
@@ -102,7 +105,8 @@ std::uint64_t Pacer::CostOfStored(std::uint64_t stored, std::uint64_t taken) con
 void Pacer::Spend(Turn& turn, Permits cost) const {
   const std::uint64_t need = Saturate(Mul(cost.count, rate_.ticks_per_permit));
   const std::uint64_t from_stored = std::min(need, turn.stored);
-  turn.ahead = SatAdd(turn.ahead, SatAdd(CostOfStored(turn.stored, from_stored), need - from_stored));
+  const std::uint64_t takes = SatAdd(CostOfStored(turn.stored, from_stored), need - from_stored);
+  turn.ahead = std::min(kLive, SatAdd(turn.ahead, takes));
   turn.stored -= from_stored;
 }
 
@@ -114,6 +118,8 @@ std::uint64_t Pacer::Memory() const {
   return NanosFor(SatAdd(IdleFor(most_stored_), rate_.ticks_per_permit));
 }
 
+std::uint64_t Pacer::Foresight() const { return (kLive - kMostTaken) / rate_.ticks_per_nano; }
+
 void Pacer::Start(State& state, Instant now) const { Store(state, Load(state, now)); }
 
 Decision Pacer::Admit(State& state, Permits cost, Instant now) const {
@@ -121,7 +127,7 @@ Decision Pacer::Admit(State& state, Permits cost, Instant now) const {
   const auto level = [&] {
     return Level{turn.ahead > 0 ? 0 : turn.stored / rate_.ticks_per_permit, ResetIn(turn)};
   };
-  if (Mul(cost.count, rate_.ticks_per_permit) > kLive) return Never(level());
+  if (Mul(cost.count, rate_.ticks_per_permit) > kMostTaken) return Never(level());
   if (cost.count == 0) return Allow(level());
   if (turn.ahead > 0) return Deny(level(), NanosFor(turn.ahead));
   Spend(turn, cost);

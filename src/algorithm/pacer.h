@@ -39,9 +39,12 @@ class Pacer {
   void Carry(const Pacer& old, const State& from, State& to, Instant now) const;
   [[nodiscard]] std::uint64_t ForgottenIn(const State& state, Instant now) const;
   [[nodiscard]] std::uint64_t Memory() const;
+  // How far ahead a reservation may lie.
+  [[nodiscard]] std::uint64_t Foresight() const;
 
  private:
-  // Where things are in the state: one above the tick of the next turn (0: never seen), and what is stored.
+  // Where things are in the state: one above the tick of the next turn (0: never seen), and what is
+  // stored.
   enum : std::size_t { kNextTurn, kStored };
 
   struct Turn {

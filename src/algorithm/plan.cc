@@ -18,9 +18,9 @@ template <typename... Fs>
 Overloaded(Fs...) -> Overloaded<Fs...>;
 
 const char* NameOf(const Algorithm& algorithm) {
-  static constexpr const char* kNames[] = {"token_bucket",     "leaky_bucket", "fixed_window",
-                                           "sliding_window",   "sliding_counters",
-                                           "sliding_log",      "pacer"};
+  static constexpr const char* kNames[] = {"token_bucket",   "leaky_bucket",     "fixed_window",
+                                           "sliding_window", "sliding_counters", "sliding_log",
+                                           "pacer"};
   return kNames[algorithm.index()];
 }
 
@@ -33,10 +33,16 @@ Permits NominalOf(const Algorithm& algorithm) {
       algorithm);
 }
 
-Denied DeniedOf(const Algorithm& algorithm) {
-  if (const auto* l = std::get_if<weir::FixedWindow>(&algorithm)) return l->denied;
-  if (const auto* l = std::get_if<weir::SlidingLog>(&algorithm)) return l->denied;
-  return Denied::kIgnored;
+// The same limit, but refusals do not count; nothing if they do not anyway.
+std::optional<Algorithm> Lenient(const Algorithm& algorithm) {
+  return std::visit(
+      [](auto l) -> std::optional<Algorithm> {
+        if constexpr (requires { l.denied; }) {
+          if (std::exchange(l.denied, Denied::kIgnored) == Denied::kCounted) return l;
+        }
+        return std::nullopt;
+      },
+      algorithm);
 }
 
 // The algorithms of one word take the word itself; these let them take part in a State too.
@@ -88,6 +94,16 @@ std::uint64_t ForgottenIn(const S& step, const State& state, Instant now) {
 template <typename S>
 std::size_t WordsOf(const S& step) {
   return step.words();
+}
+
+// States that say how far ahead somebody stands can say only so much; the others name the instant.
+template <typename S>
+Nanos ForesightOf(const S& step) {
+  if constexpr (requires { step.Foresight(); }) {
+    return ToDuration(step.Foresight());
+  } else {
+    return Nanos::max();
+  }
 }
 
 // One answer from two limits: the harsher verdict, the longer times, the fewer permits.
@@ -144,8 +160,13 @@ Result<Plan> Plan::Of(const Limit& limit) {
     const std::size_t words = std::visit([](const auto& s) { return WordsOf(s); }, *step);
     const std::uint64_t memory = std::visit([](const auto& s) { return s.Memory(); }, *step);
     plan.memory_ = std::max(plan.memory_, ToDuration(memory));
-    plan.parts_.push_back({std::move(*step), plan.words_, NominalOf(algorithm),
-                           DeniedOf(algorithm)});
+    plan.foresight_ =
+        std::min(plan.foresight_, std::visit([](const auto& s) { return ForesightOf(s); }, *step));
+    Part part{std::move(*step), plan.words_, NominalOf(algorithm), std::nullopt};
+    if (const auto lenient = Lenient(algorithm)) {
+      part.lenient = Compile(*lenient, limit.soft_percent()).value();
+    }
+    plan.parts_.push_back(std::move(part));
     plan.words_ += words;
   }
   return plan;
@@ -159,64 +180,76 @@ void Plan::Start(State& state, Instant now) const {
   }
 }
 
-Decision Plan::AdmitAll(State& state, Permits cost, Instant now) const {
+Decision Plan::AdmitAll(State& state, Permits cost, Instant now, Denied refusals) const {
   Decision all{.remaining = Permits{kMaxUint64}};
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    state.Enter(parts_[i].offset);
-    const Decision one = std::visit(
-        [&](const auto& step) { return algorithm::Admit(step, state, cost, now); },
-        parts_[i].step);
+    const Part& part = parts_[i];
+    state.Enter(part.offset);
+    const Step& step = part.lenient && refusals == Denied::kIgnored ? *part.lenient : part.step;
+    const Decision one =
+        std::visit([&](const auto& s) { return algorithm::Admit(s, state, cost, now); }, step);
     Combine(all, one, i);
   }
   return all;
 }
 
 Decision Plan::Admit(State& state, Permits cost, Instant now) const {
-  const Decision decision = AdmitAll(state, cost, now);
+  const Decision decision = AdmitAll(state, cost, now, Denied::kCounted);
   if (parts_.size() == 1 || decision.allowed()) return decision;
-  // One of several refused: nobody is charged, except where refusals count.
   state.Discard();
-  Decision refusal = AdmitAll(state, Permits{0}, now);
-  refusal.verdict = decision.verdict;
-  refusal.limit_index = decision.limit_index;
-  refusal.retry_after = decision.retry_after;
-  if (decision.verdict == Verdict::kDeny) {
-    for (const Part& part : parts_) {
-      if (part.denied == Denied::kIgnored) continue;
-      state.Enter(part.offset);
-      const Decision counted = std::visit(
-          [&](const auto& step) { return algorithm::Admit(step, state, cost, now); }, part.step);
-      refusal.retry_after = std::max(refusal.retry_after, counted.retry_after);
-    }
+  return Refuse(state, cost, now, decision);
+}
+
+// One of several refused: nobody is charged, except where refusals count.
+Decision Plan::Refuse(State& state, Permits cost, Instant now, const Decision& why) const {
+  Decision refusal = why;
+  bool counted = false;
+  for (const Part& part : parts_) {
+    if (!part.lenient || why.verdict == Verdict::kNever) continue;
+    state.Enter(part.offset);
+    std::visit([&](const auto& s) { algorithm::Admit(s, state, cost, now); }, part.step);
+    counted = true;
   }
+  if (counted) {
+    // This one counts too, so a retry may have to come later than it would have had to.
+    State then = state;
+    refusal.retry_after = AdmitAll(then, cost, now, Denied::kIgnored).retry_after;
+  }
+  const Decision level = AdmitAll(state, Permits{0}, now, Denied::kIgnored);
+  refusal.remaining = level.remaining;
+  refusal.reset_after = level.reset_after;
   return refusal;
 }
 
 Decision Plan::Peek(State& state, Permits cost, Instant now) const {
-  Decision decision = AdmitAll(state, cost, now);
+  Decision decision = Admit(state, cost, now);
   state.Discard();
-  const Decision level = AdmitAll(state, Permits{0}, now);
+  const Decision level = AdmitAll(state, Permits{0}, now, Denied::kIgnored);
   decision.remaining = level.remaining;
   decision.reset_after = level.reset_after;
   return decision;
 }
 
 Partial Plan::TakeUpTo(State& state, Permits cost, Instant now) const {
-  const Decision level = AdmitAll(state, Permits{0}, now);
+  const Decision level = AdmitAll(state, Permits{0}, now, Denied::kIgnored);
   const Permits taken = std::min(cost, level.remaining);
   if (taken.count == 0) return {taken, Peek(state, Permits{cost.count > 0 ? 1U : 0U}, now)};
-  return {taken, Admit(state, taken, now)};
+  // What is there may have to keep its distance to the last one (sliding_log's min_gap).
+  const Decision decision = Admit(state, taken, now);
+  return {decision.allowed() ? taken : Permits{0}, decision};
 }
 
 Reservation Plan::Reserve(State& state, Permits cost, Instant now, Nanos patience) const {
-  const Decision at_once = Admit(state, cost, now);
-  if (at_once.verdict == Verdict::kNever) return {.decision = at_once};
+  // A caller whose clock is behind may have none left; what needs no waiting is still there for it.
+  const Nanos until_the_end = Instant::max() - std::max(now, Instant{});
+  patience = std::clamp(patience, Nanos(0), std::min(foresight_, until_the_end));
+  const Decision at_once = AdmitAll(state, cost, now, Denied::kIgnored);
   if (at_once.allowed() && at_once.wait <= patience) return {at_once, cost, now};
-  if (at_once.verdict == Verdict::kDeny && at_once.retry_after > patience) {
-    return {.decision = at_once};
+  state.Discard();
+  if (at_once.verdict == Verdict::kNever || at_once.retry_after > patience) {
+    return {.decision = Admit(state, cost, now)};
   }
   // Not now, but soon enough: as if it came then.
-  state.Discard();
   const Nanos delay = at_once.retry_after;
   const Instant then = Later(now, delay);
   Decision later = Admit(state, cost, then);
@@ -228,9 +261,9 @@ Reservation Plan::Reserve(State& state, Permits cost, Instant now, Nanos patienc
   }
   // A shaper's queue is longer than the caller's patience.
   state.Discard();
-  Decision refusal = AdmitAll(state, Permits{0}, now);
+  Decision refusal = AdmitAll(state, Permits{0}, now, Denied::kIgnored);
   refusal.verdict = Verdict::kDeny;
-  refusal.retry_after = later.wait - std::max(patience, Nanos(0));
+  refusal.retry_after = later.wait - patience;
   return {.decision = refusal};
 }
 
@@ -238,9 +271,9 @@ Decision Plan::Charge(State& state, Permits cost, Instant now) const {
   Decision all{.remaining = Permits{kMaxUint64}};
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     state.Enter(parts_[i].offset);
-    const Decision one = std::visit(
-        [&](const auto& step) { return algorithm::Charge(step, state, cost, now); },
-        parts_[i].step);
+    const Decision one =
+        std::visit([&](const auto& step) { return algorithm::Charge(step, state, cost, now); },
+                   parts_[i].step);
     Combine(all, one, i);
   }
   return all;
@@ -250,13 +283,13 @@ void Plan::Refund(State& state, Permits cost, Instant now, Instant taken) const 
   if (cost.count == 0) return;
   for (const Part& part : parts_) {
     state.Enter(part.offset);
-    std::visit(
-        [&](const auto& step) { algorithm::Refund(step, state, cost, now, taken); }, part.step);
+    std::visit([&](const auto& step) { algorithm::Refund(step, state, cost, now, taken); },
+               part.step);
   }
 }
 
-void Plan::Carry(const Plan& old, std::span<const std::uint64_t> from,
-                 std::span<std::uint64_t> to, Instant now) const {
+void Plan::Carry(const Plan& old, std::span<const std::uint64_t> from, std::span<std::uint64_t> to,
+                 Instant now) const {
   for (std::size_t i = 0; i < std::min(parts_.size(), old.parts_.size()); ++i) {
     State before(from);
     State after = State::Direct(to);
@@ -281,11 +314,10 @@ Nanos Plan::ForgottenIn(State& state, Instant now) const {
   std::uint64_t longest = 0;
   for (const Part& part : parts_) {
     state.Enter(part.offset);
-    longest = std::max(longest, std::visit(
-                                    [&](const auto& step) {
-                                      return algorithm::ForgottenIn(step, state, now);
-                                    },
-                                    part.step));
+    longest = std::max(
+        longest,
+        std::visit([&](const auto& step) { return algorithm::ForgottenIn(step, state, now); },
+                   part.step));
   }
   return ToDuration(longest);
 }

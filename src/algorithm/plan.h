@@ -1,14 +1,15 @@
 // A limit, checked and ready to compute with: one algorithm, or several that must all agree.
 //
 // This is where "all or nothing", reservations and looks are made from the one thing an algorithm
-// can do, admit a cost at an instant. A reservation is nothing but a request that is admitted at the
-// first instant at which it can be.
+// can do, admit a cost at an instant. A reservation is nothing but a request that is admitted at
+// the first instant at which it can be.
 //
 // The state of a key under a plan is the words of its algorithms one after the other.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -45,7 +46,8 @@ class Plan {
   Decision Peek(State& state, Permits cost, Instant now) const;
   // Takes what is there, at most `cost`.
   Partial TakeUpTo(State& state, Permits cost, Instant now) const;
-  // Takes `cost` at the first instant at which it can be had, if that is within `patience` of now.
+  // Takes `cost` at the first instant at which it can be had, if that is within `patience` of now,
+  // and not farther away than foresight().
   Reservation Reserve(State& state, Permits cost, Instant now, Nanos patience) const;
   Decision Charge(State& state, Permits cost, Instant now) const;
   void Refund(State& state, Permits cost, Instant now, Instant taken) const;
@@ -58,25 +60,29 @@ class Plan {
   [[nodiscard]] Nanos ForgottenIn(State& state, Instant now) const;
   // The longest that a key without debt is remembered.
   [[nodiscard]] Nanos memory() const { return memory_; }
+  // How far ahead reservations may lie: weeks at the oddest rates, decades at most others.
+  [[nodiscard]] Nanos foresight() const { return foresight_; }
 
  private:
-  using Step =
-      std::variant<Bucket, FixedWindow, SlidingWindow, SlidingCounters, SlidingLog, Pacer>;
+  using Step = std::variant<Bucket, FixedWindow, SlidingWindow, SlidingCounters, SlidingLog, Pacer>;
   struct Part {
     Step step;
     std::size_t offset;  // of its words in the state
     Permits nominal;
-    Denied denied;
+    std::optional<Step> lenient;  // where refusals count: the same, but they do not
   };
 
   Plan() = default;
 
   static Result<Step> Compile(const Algorithm& algorithm, std::uint32_t soft_percent);
-  Decision AdmitAll(State& state, Permits cost, Instant now) const;
+  // `refusals` are counted only by the limits that were asked to.
+  Decision AdmitAll(State& state, Permits cost, Instant now, Denied refusals) const;
+  Decision Refuse(State& state, Permits cost, Instant now, const Decision& why) const;
 
   std::vector<Part> parts_;
   std::size_t words_ = 0;
   Nanos memory_{0};
+  Nanos foresight_ = Nanos::max();
 };
 
 }  // namespace weir::algorithm

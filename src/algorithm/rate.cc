@@ -25,9 +25,7 @@ Result<Rate> Rate::Of(const Quota& quota, Permits most) {
   if (auto wrong = WhatIsWrongWith(quota); !wrong.empty()) return Error{std::move(wrong)};
   const std::uint64_t n = quota.permits().count;
   const auto p = static_cast<std::uint64_t>(quota.period().count());
-  const auto fits = [&](std::uint64_t interval) {
-    return Mul(interval, most.count) <= kMaxSpan;
-  };
+  const auto fits = [&](std::uint64_t interval) { return Mul(interval, most.count) <= kMaxSpan; };
 
   const std::uint64_t divisor = std::gcd(n, p);
   const Rate exact{n / divisor, p / divisor};

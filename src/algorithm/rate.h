@@ -5,10 +5,11 @@
 //
 //     3 per second  ->  N / P = 3 / 1'000'000'000,  1 ns = 3 ticks,  1 permit = 10^9 ticks
 //
-// Ticks live on a ring of 2^64 (they wrap, on purpose), so N may not be too large, or the ring would
-// come round while a key is idle. Up to kMaxTicksPerNano it takes at least a year. Above that, ticks
-// are the finest power of two that fits and the interval is rounded up: against the caller, never
-// for it. `burst` permits must fit a quarter of the ring; a coarser tick is taken until they do.
+// Ticks live on a ring of 2^64 (they wrap, on purpose), so N may not be too large, or the ring
+// would come round while a key is idle. Up to kMaxTicksPerNano it takes at least a year. Above
+// that, ticks are the finest power of two that fits and the interval is rounded up: against the
+// caller, never for it. `burst` permits must fit a quarter of the ring; a coarser tick is taken
+// until they do.
 #pragma once
 
 #include <cstdint>

@@ -75,9 +75,7 @@ std::uint64_t SlidingCounters::ResetIn(const State& state, const View& view,
 Decision SlidingCounters::Admit(State& state, Permits cost, Instant now) const {
   const std::uint64_t now_ns = ToNanos(now);
   View view = Load(state, now_ns);
-  const auto level = [&] {
-    return Level{RemainingIn(view, now_ns), ResetIn(state, view, now_ns)};
-  };
+  const auto level = [&] { return Level{RemainingIn(view, now_ns), ResetIn(state, view, now_ns)}; };
   if (cost.count > most_) return Never(level());
   if (cost.count == 0) return Allow(level());
   const std::uint64_t after = SatAdd(view.used, cost.count);

@@ -4,8 +4,8 @@
 //     | 3 | 0 | 7 | 1 | 2 |        the limit holds over the K parts that end with the current one;
 //     '--- K parts ---' ^now       a part leaves the view as a whole
 //
-// The state is a ring of K pairs (number of the part + 1, count). A pair whose number is out of view
-// counts for nothing, so parts in which nothing happened need not be cleared.
+// The state is a ring of K pairs (number of the part + 1, count). A pair whose number is out of
+// view counts for nothing, so parts in which nothing happened need not be cleared.
 #pragma once
 
 #include <cstddef>

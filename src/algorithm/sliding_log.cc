@@ -9,6 +9,13 @@
 #include "base/wide_math.h"
 
 namespace weir::algorithm {
+namespace {
+
+constexpr std::uint64_t kMost = 1'000'000;
+// By one entry: so that the sum of a full ring fits. All of it leaves the view at once anyway.
+constexpr std::uint64_t kMostOwed = std::uint64_t{1} << 40;
+
+}  // namespace
 
 Result<SlidingLog> SlidingLog::Make(const weir::SlidingLog& limit, std::uint32_t soft_percent) {
   if (auto wrong = WhatIsWrongWith(limit.quota); !wrong.empty()) return Error{std::move(wrong)};
@@ -22,7 +29,6 @@ Result<SlidingLog> SlidingLog::Make(const weir::SlidingLog& limit, std::uint32_t
   made.denied_ = limit.denied;
   made.nominal_ = limit.quota.permits().count;
   made.most_ = WithSoft(limit.quota.permits(), soft_percent).count;
-  constexpr std::uint64_t kMost = 1'000'000;
   if (made.most_ > kMost) {
     return Error{"sliding_log remembers every request, at most " + std::to_string(kMost) +
                  " of them, got " + std::to_string(made.most_) +
@@ -57,28 +63,40 @@ void SlidingLog::Store(State& state, const View& view) const {
 // REQUIRES: at_ns is not before the newest entry.
 void SlidingLog::Append(State& state, View& view, std::uint64_t at_ns,
                         std::uint64_t permits) const {
-  view.used = SatAdd(view.used, permits);
   view.last = at_ns + 1;
   const std::size_t newest = EntryAt(view, view.count + most_ - 1);
-  if (view.count > 0 && (state.Get(newest) == at_ns || view.count == most_)) {
-    const std::size_t oldest = EntryAt(view, 0);
-    const std::uint64_t without_oldest = SatSub(view.used, state.Get(oldest + 1));
-    if (state.Get(newest) == at_ns || without_oldest < most_) {
-      // The ring may be full only of what was charged above the limit, or given back: then the
-      // newest entry becomes younger, which is against the caller.
-      state.Set(newest, at_ns);
-      state.Set(newest + 1, SatAdd(state.Get(newest + 1), permits));
-      return;
-    }
-    // The others alone refuse everybody for as long as the oldest would have been in view.
-    view.used = without_oldest;
-    view.head = (view.head + 1) % most_;
-    --view.count;
+  if (view.count > 0 && state.Get(newest) == at_ns) {
+    const std::uint64_t before = state.Get(newest + 1);
+    const std::uint64_t more = std::min(permits, SatSub(kMostOwed, before));
+    state.Set(newest + 1, before + more);
+    view.used += more;
+    return;
   }
+  permits = std::min(permits, kMostOwed);
+  if (view.count == most_) permits = MakeRoom(state, view, permits);
   const std::size_t entry = EntryAt(view, view.count);
   state.Set(entry, at_ns);
   state.Set(entry + 1, permits);
+  view.used += permits;
   ++view.count;
+}
+
+// The ring is full, of what was charged above the limit or refused: the oldest entry is added to
+// the one after it, or to the new one if there is no other. Nobody notices, since the others alone
+// refuse everybody for as long as the oldest is in view; if permits are given back meanwhile, it is
+// against the caller. Returns what the new entry has to hold.
+std::uint64_t SlidingLog::MakeRoom(State& state, View& view, std::uint64_t permits) const {
+  const std::uint64_t oldest = state.Get(EntryAt(view, 0) + 1);
+  view.used -= oldest;
+  view.head = (view.head + 1) % most_;
+  --view.count;
+  if (view.count == 0) return std::min(permits + oldest, kMostOwed);
+  const std::size_t second = EntryAt(view, 0);
+  const std::uint64_t before = state.Get(second + 1);
+  const std::uint64_t after = std::min(before + oldest, kMostOwed);
+  state.Set(second + 1, after);
+  view.used += after - before;
+  return permits;
 }
 
 std::uint64_t SlidingLog::FitsAt(const State& state, const View& view, std::uint64_t cost,
@@ -103,15 +121,17 @@ std::uint64_t SlidingLog::ResetIn(const View& view, std::uint64_t now_ns) const 
   return SatSub(std::max(gap_over, log_empty), now_ns);
 }
 
+Level SlidingLog::LevelIn(const View& view, std::uint64_t now_ns) const {
+  const bool ahead = view.last > now_ns + 1;  // something was reserved
+  return {ahead ? 0 : SatSub(nominal_, view.used), ResetIn(view, now_ns)};
+}
+
 std::uint64_t SlidingLog::Memory() const { return std::max(period_, min_gap_); }
 
 Decision SlidingLog::Admit(State& state, Permits cost, Instant now) const {
   const std::uint64_t now_ns = ToNanos(now);
   View view = Load(state, now_ns);
-  const auto level = [&] {
-    const bool ahead = view.last > now_ns + 1;  // something was reserved
-    return Level{ahead ? 0 : SatSub(nominal_, view.used), ResetIn(view, now_ns)};
-  };
+  const auto level = [&] { return LevelIn(view, now_ns); };
   if (cost.count > most_) return Never(level());
   if (cost.count == 0) return Allow(level());
   const std::uint64_t fits_at = FitsAt(state, view, cost.count, now_ns);
@@ -135,7 +155,7 @@ Decision SlidingLog::Charge(State& state, Permits cost, Instant now) const {
     Append(state, view, std::max(now_ns, SatSub(view.last, 1)), cost.count);
     Store(state, view);
   }
-  return Allow({SatSub(nominal_, view.used), ResetIn(view, now_ns)});
+  return Allow(LevelIn(view, now_ns));
 }
 
 void SlidingLog::Refund(State& state, Permits cost, Instant now, Instant taken) const {

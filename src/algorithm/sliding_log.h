@@ -3,15 +3,16 @@
 //     x  x   x        x x  x             an entry leaves the view exactly one period after it was
 //     |<------- the period ------->|now  made; what is in view, this request included, is the limit
 //
-// The state is a ring of entries (instant, permits) and four words that describe it. Entries made at
-// the same instant are one. Each entry holds at least one permit, so a ring of as many entries as
-// the limit has permits is always enough; if refunds have left empty ones in it, a request waits
+// The state is a ring of entries (instant, permits) and four words that describe it. Entries made
+// at the same instant are one. Each entry holds at least one permit, so a ring of as many entries
+// as the limit has permits is always enough; if refunds have left empty ones in it, a request waits
 // for the oldest to leave rather than have it forgotten.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "algorithm/answer.h"
 #include "algorithm/state.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
@@ -50,10 +51,12 @@ class SlidingLog {
   void Store(State& state, const View& view) const;
   [[nodiscard]] std::size_t EntryAt(const View& view, std::uint64_t index) const;
   void Append(State& state, View& view, std::uint64_t at_ns, std::uint64_t permits) const;
+  [[nodiscard]] std::uint64_t MakeRoom(State& state, View& view, std::uint64_t permits) const;
   // The earliest instant, not before `now_ns`, at which `cost` fits.
   [[nodiscard]] std::uint64_t FitsAt(const State& state, const View& view, std::uint64_t cost,
                                      std::uint64_t now_ns) const;
   [[nodiscard]] std::uint64_t ResetIn(const View& view, std::uint64_t now_ns) const;
+  [[nodiscard]] Level LevelIn(const View& view, std::uint64_t now_ns) const;
 
   std::uint64_t period_ = 0;
   std::uint64_t min_gap_ = 0;

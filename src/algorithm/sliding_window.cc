@@ -94,13 +94,10 @@ std::uint64_t SlidingWindow::ResetIn(const Held& held, std::uint64_t now_ns) con
 Decision SlidingWindow::Admit(State& state, Permits cost, Instant now) const {
   const std::uint64_t now_ns = ToNanos(now);
   Held held = Load(state, now_ns);
-  const auto level = [&] {
-    return Level{RemainingIn(held, now_ns), ResetIn(held, now_ns)};
-  };
+  const auto level = [&] { return Level{RemainingIn(held, now_ns), ResetIn(held, now_ns)}; };
   if (cost.count > most_) return Never(level());
   if (cost.count == 0) return Allow(level());
-  const std::uint64_t fits_at =
-      FitsAt(held, cost.count, std::max(now_ns, held.start_ns));
+  const std::uint64_t fits_at = FitsAt(held, cost.count, std::max(now_ns, held.start_ns));
   if (fits_at > now_ns) return Deny(level(), fits_at - now_ns);
   const bool soft = cost.count > RemainingIn(held, now_ns);
   held.current += cost.count;

@@ -1,4 +1,5 @@
-// Where windows lie in time: of equal length from the epoch, or as the calendar of a place has them.
+// Where windows lie in time: of equal length from the epoch, or as the calendar of a place has
+// them.
 //
 // Windows are numbered; the number of the window, not its start, is what a state remembers.
 #pragma once

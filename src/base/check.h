@@ -6,8 +6,8 @@ namespace weir::internal {
 }  // namespace weir::internal
 
 // For what only a bug can make false; never for a caller's input.
-#define WEIR_CHECK(condition)                                                \
-  do {                                                                       \
-    if (!(condition)) [[unlikely]]                                           \
-      ::weir::internal::CheckFailed(#condition, __FILE__, __LINE__);         \
+#define WEIR_CHECK(condition)                                        \
+  do {                                                               \
+    if (!(condition)) [[unlikely]]                                   \
+      ::weir::internal::CheckFailed(#condition, __FILE__, __LINE__); \
   } while (false)

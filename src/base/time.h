@@ -14,8 +14,9 @@ constexpr std::uint64_t ToNanos(Instant instant) {
   return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
 }
 constexpr Instant ToInstant(std::uint64_t ns) {
-  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  return Instant(Nanos(static_cast<std::int64_t>(ns < kMost ? ns : kMost)));
+  // A negative number is one that was too large.
+  const auto count = static_cast<std::int64_t>(ns);
+  return Instant(Nanos(count >= 0 ? count : std::numeric_limits<std::int64_t>::max()));
 }
 
 // A duration as a caller sees it; what is longer than 292 years is 292 years.

@@ -3,19 +3,25 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <array>
 #include <utility>
 
+#include "base/check.h"
 #include "limiter/elastic.h"
 #include "limiter/keyed_state.h"
 #include "limiter/pause.h"
 
 namespace weir {
 
-using algorithm::Bucket;
 using algorithm::Plan;
-using table::Key;
-using table::MakeKey;
+
+namespace {
+
+KeyHash HashOf(std::string_view key, std::uint64_t seed) noexcept {
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(key.data(), key.size(), seed);
+  return {hash.low64, hash.high64};
+}
+
+}  // namespace
 
 KeyedLimiter::KeyedLimiter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 KeyedLimiter::KeyedLimiter(const Limit& limit, KeyedOptions options)
@@ -31,8 +37,7 @@ Result<KeyedLimiter> KeyedLimiter::Open(const Limit& limit, KeyedOptions options
 }
 
 KeyHash KeyedLimiter::Hash(std::string_view key) const noexcept {
-  const XXH128_hash_t hash = XXH3_128bits_withSeed(key.data(), key.size(), state_->seed());
-  return {hash.low64, hash.high64};
+  return HashOf(key, state_->seed());
 }
 
 Instant KeyedLimiter::Now() const noexcept { return state_->Now(); }
@@ -55,30 +60,6 @@ Decision KeyedLimiter::Take(KeyHash key, Permits cost, Instant now) noexcept {
 
 namespace {
 
-// Decides one request after the other while the memory of those to come is on its way: 16 of them,
-// about as many as a core can wait for at a time.
-template <typename State, typename Asks, typename HashOf>
-void TakeEach(State& state, Asks asks, std::span<Decision> decisions, Instant now,
-              HashOf hash_of) noexcept {
-  constexpr std::size_t kAhead = 16;
-  std::array<KeyHash, kAhead> fetched;
-  const std::size_t count = std::min(asks.size(), decisions.size());
-  for (std::size_t i = 0; i < std::min(kAhead, count); ++i) {
-    fetched[i] = hash_of(asks[i]);
-    state.Prefetch(fetched[i]);
-  }
-  state.WithStep([&](const auto& take) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const KeyHash key = fetched[i % kAhead];
-      if (i + kAhead < count) {
-        fetched[i % kAhead] = hash_of(asks[i + kAhead]);
-        state.Prefetch(fetched[i % kAhead]);
-      }
-      decisions[i] = take(key, asks[i].cost, now);
-    }
-  });
-}
-
 void Finish(std::span<Decision> decisions, const std::function<bool()>& has_room, Nanos ahead) {
   if (!has_room && ahead == Nanos(0)) return;
   for (Decision& decision : decisions) {
@@ -91,19 +72,22 @@ void Finish(std::span<Decision> decisions, const std::function<bool()>& has_room
 
 void KeyedLimiter::Take(std::span<const Ask> asks, std::span<Decision> decisions,
                         Instant now) noexcept {
+  WEIR_CHECK(asks.size() == decisions.size());
   const Timeline::Moment moment = state_->timeline().Follow(now);
   const std::uint64_t seed = state_->seed();
-  TakeEach(*state_, asks, decisions, moment.now, [seed](const Ask& ask) {
-    const XXH128_hash_t hash = XXH3_128bits_withSeed(ask.key.data(), ask.key.size(), seed);
-    return KeyHash{hash.low64, hash.high64};
-  });
+  state_->TakeEach(
+      decisions, moment.now, [asks, seed](std::size_t i) { return HashOf(asks[i].key, seed); },
+      [asks](std::size_t i) { return asks[i].cost; });
   Finish(decisions, state_->has_room(), moment.ahead);
 }
 
 void KeyedLimiter::Take(std::span<const HashedAsk> asks, std::span<Decision> decisions,
                         Instant now) noexcept {
+  WEIR_CHECK(asks.size() == decisions.size());
   const Timeline::Moment moment = state_->timeline().Follow(now);
-  TakeEach(*state_, asks, decisions, moment.now, [](const HashedAsk& ask) { return ask.key; });
+  state_->TakeEach(
+      decisions, moment.now, [asks](std::size_t i) { return asks[i].key; },
+      [asks](std::size_t i) { return asks[i].cost; });
   Finish(decisions, state_->has_room(), moment.ahead);
 }
 
@@ -112,6 +96,7 @@ Decision KeyedLimiter::Peek(std::string_view key, Permits cost, Instant now) noe
   Decision decision = state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
     return plan.Peek(state, cost, moment.now);
   });
+  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
   Timeline::Adjust(decision, moment.ahead);
   return decision;
 }
@@ -149,6 +134,9 @@ Reservation KeyedLimiter::Reserve(std::string_view key, Permits cost, Nanos pati
       state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
         return plan.Reserve(state, cost, moment.now, patience - moment.ahead);
       });
+  if (reservation.decision.verdict == Verdict::kDeny) {
+    Stretch(reservation.decision, state_->has_room());
+  }
   Timeline::Adjust(reservation.decision, moment.ahead);
   return reservation;
 }
@@ -170,7 +158,7 @@ Decision KeyedLimiter::Wait(std::string_view key, Permits cost, const std::stop_
 }
 
 Result<Limit> KeyedLimiter::SetLimit(const Limit& limit, Instant now) {
-  return state_->SetLimit(limit, state_->timeline().Follow(now).now);
+  return state_->SetLimit(limit, now);
 }
 
 std::uint64_t KeyedLimiter::evicted() const noexcept { return state_->evicted(); }

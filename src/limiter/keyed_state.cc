@@ -50,8 +50,8 @@ std::string Text(const std::array<char, N>& from) {
 }
 
 // All processes that share a table read the same clock: the boot's, and the wall clock as it was
-// when the first of them came. After another boot, time goes on from the later of the wall clock and
-// what was seen last: the wall clock may have been set back meanwhile.
+// when the first of them came. After another boot, time goes on from the later of the wall clock
+// and what was seen last: the wall clock may have been set back meanwhile.
 void SetClock(Note& note, const Memory& memory) {
   const std::string boot = BootId();
   if (note.sequence != 0 && Text(note.boot_id) == boot) return;
@@ -83,8 +83,8 @@ Result<std::unique_ptr<KeyedLimiter::State>> KeyedLimiter::State::Open(const Lim
   if (!plan) return plan.error();
   const Result<Geometry> geometry = GeometryFor(options, *plan);
   if (!geometry) return geometry.error();
-  Result<Memory> memory = options.file.empty() ? Memory::Anonymous(*geometry)
-                                               : Memory::File(options.file, *geometry);
+  Result<Memory> memory =
+      options.file.empty() ? Memory::Anonymous(*geometry) : Memory::File(options.file, *geometry);
   if (!memory) return memory.error();
 
   const std::string text = limit.ToString();
@@ -154,7 +154,7 @@ Result<Limit> KeyedLimiter::State::SetLimit(const Limit& limit, Instant now) {
     memory.WriteNote(note);
     Publish(std::move(*plan), static_cast<std::uint16_t>(note.kind));
   }
-  Sweep(now);
+  Sweep(timeline_.Follow(now).now);
   return limit;
 }
 
@@ -163,9 +163,8 @@ void KeyedLimiter::State::Sweep(Instant now) {
   const Current& current = *current_.load(std::memory_order_acquire);
   table_.ForEach([&](table::AtomicSlot& slot) {
     if (records_) {
-      records_->Visit(slot, [&](table::Records::Locked& record) {
-        CarryRecord(record, current, now);
-      });
+      records_->Visit(slot,
+                      [&](table::Records::Locked& record) { CarryRecord(record, current, now); });
       return;
     }
     for (Slot old = slot.Load(); old.tag != 0 && table::KindOf(old.tag) != current.kind;
@@ -192,12 +191,19 @@ void KeyedLimiter::State::CarryRecord(table::Records::Locked& record, const Curr
   record.EndRewrite(Later(now, current.plan.ForgottenIn(state, now)));
 }
 
-Decision KeyedLimiter::State::TakeAs(std::uint16_t kind, std::uint64_t& word, Permits cost,
-                                     Instant now) noexcept {
-  algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
-  const Decision decision = PlanOf(kind).Admit(state, cost, now);
-  if (!state.writes().empty()) word = state.writes()[0].value;
-  return decision;
+Decision KeyedLimiter::State::TakeAny(const table::Key& key, Permits cost, Instant now) noexcept {
+  return ChangeKey(key, now, [&](const Plan& plan, algorithm::State& state) {
+    return plan.Admit(state, cost, now);
+  });
+}
+
+void KeyedLimiter::State::TakeSlowly(const table::Key& key, Permits cost, Instant now,
+                                     Decision& decision) noexcept {
+  table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t kind) {
+    algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
+    decision = PlanOf(kind).Admit(state, cost, now);
+    if (!state.writes().empty()) word = state.writes()[0].value;
+  });
 }
 
 Nanos KeyedLimiter::State::ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const {

@@ -33,46 +33,72 @@ class KeyedLimiter::State final : public table::Tenancy {
  public:
   static Result<std::unique_ptr<State>> Open(const Limit& limit, KeyedOptions options);
 
-  void Prefetch(KeyHash key) const noexcept {
-    table_.Prefetch(table::MakeKey(key.low, key.high, 0));
-  }
-
-  // Hands `run` the quickest way to take: take(key, cost, now). For a bucket that is all there is
-  // to a decision.
-  template <typename Run>
-  void WithStep(const Run& run) noexcept {
+  // Decides one request after the other while the memory of those to come is on its way: the line
+  // of each is asked for 16 requests ahead, about as many as a core can wait for at a time, and a
+  // few ahead it is looked which slot it is in, or whether the line beside is needed too.
+  template <typename KeyAt, typename CostAt>
+  void TakeEach(std::span<Decision> decisions, Instant now, KeyAt key_at, CostAt cost_at) noexcept {
     const Current& current = *current_.load(std::memory_order_acquire);
+    const std::uint16_t kind = records_ ? kRecordKind : current.kind;
+    const table::Table::Map map = table_.map();
+    const auto fetch = [map, kind, key_at](Request& request, std::size_t i) {
+      const KeyHash hash = key_at(i);
+      request.key = map.KeyOf(hash.low, hash.high, kind);
+      map.Prefetch(request.key);
+    };
+    const auto look = [map](Request& request) { request.slot = map.Look(request.key); };
+
+    const auto each = [decisions, fetch, look](const auto& take) {
+      std::array<Request, kBlock> block;
+      const std::size_t count = decisions.size();
+      // The last requests have none behind them to fetch.
+      const std::size_t most = count > kBlock ? count - kBlock : 0;
+      for (std::size_t i = 0; i < std::min(kBlock, count); ++i) fetch(block[i], i);
+      for (std::size_t i = 0; i < std::min(kSoon, count); ++i) look(block[i]);
+      for (std::size_t i = 0; i < most; ++i) {
+        Request& request = block[i % kBlock];
+        look(block[(i + kSoon) % kBlock]);
+        take(request, i);
+        fetch(request, i + kBlock);
+      }
+      for (std::size_t i = most; i < count; ++i) {
+        if (i + kSoon < count) look(block[(i + kSoon) % kBlock]);
+        take(block[i % kBlock], i);
+      }
+    };
     if (current.bucket == nullptr) {
-      run([this](KeyHash key, Permits cost, Instant now) { return Take(key, cost, now); });
+      each([&](const Request& request, std::size_t i) {
+        decisions[i] = TakeAny(request.key, cost_at(i), now);
+      });
       return;
     }
-    const algorithm::Bucket bucket = *current.bucket;
-    const std::uint16_t kind = current.kind;
-    run([this, &bucket, kind](KeyHash key, Permits cost, Instant now) {
-      return TakeFrom(bucket, kind, key, cost, now);
+    current.WithBucket([&](auto bucket) {
+      const std::uint64_t tick = bucket.TickAt(now);
+      each([=, this](const Request& request, std::size_t i) {
+        TakeFrom(bucket, tick, request.key, request.slot, cost_at(i), now, decisions[i]);
+      });
     });
   }
 
-  Decision Take(KeyHash key, Permits cost, Instant now) noexcept {
+  Decision Take(KeyHash hash, Permits cost, Instant now) noexcept {
     const Current& current = *current_.load(std::memory_order_acquire);
-    if (current.bucket != nullptr) return TakeFrom(*current.bucket, current.kind, key, cost, now);
-    return Change(key, now, [&](const algorithm::Plan& plan, algorithm::State& state) {
-      return plan.Admit(state, cost, now);
-    });
+    const table::Table::Map map = table_.map();
+    const table::Key key = map.KeyOf(hash.low, hash.high, records_ ? kRecordKind : current.kind);
+    Decision decision;
+    if (current.bucket != nullptr) [[likely]] {
+      current.WithBucket([&](const auto& bucket) {
+        TakeFrom(bucket, bucket.TickAt(now), key, map.Look(key), cost, now, decision);
+      });
+    } else {
+      decision = TakeAny(key, cost, now);
+    }
+    return decision;
   }
 
   // Runs `step(plan, state)` on the state of a key and keeps what it changed, atomically.
   template <typename Step>
   AnswerOf<Step> Change(KeyHash hash, Instant now, const Step& step) noexcept {
-    const Current& current = *current_.load(std::memory_order_acquire);
-    if (records_) return ChangeRecord(table::MakeKey(hash.low, hash.high, kRecordKind), now, step);
-    return table_.Update(table::MakeKey(hash.low, hash.high, current.kind), now,
-                         [&](std::uint64_t& word, std::uint16_t kind) {
-                           algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
-                           auto answer = step(PlanOf(kind), state);
-                           if (!state.writes().empty()) word = state.writes()[0].value;
-                           return answer;
-                         });
+    return ChangeKey(table_.map().KeyOf(hash.low, hash.high, current_kind()), now, step);
   }
 
   Result<Limit> SetLimit(const Limit& limit, Instant now);
@@ -96,29 +122,82 @@ class KeyedLimiter::State final : public table::Tenancy {
   // So many changes of the limit later, nobody is in the middle of a decision by the old one.
   static constexpr std::size_t kPlans = 256;
 
+  // A request of a batch, on its way.
+  struct alignas(32) Request {
+    table::Key key;
+    table::AtomicSlot* slot;
+  };
+  static constexpr std::size_t kBlock = 16;
+  static constexpr std::size_t kSoon = 4;
+
   struct Current {
     Current(algorithm::Plan p, std::uint16_t k, bool in_words)
-        : plan(std::move(p)), bucket(in_words ? plan.only_bucket() : nullptr), kind(k) {}
+        : plan(std::move(p)), bucket(in_words ? plan.only_bucket() : nullptr), kind(k) {
+      if (bucket != nullptr && bucket->is_plain()) plain.emplace(*bucket);
+    }
+    // REQUIRES: bucket != nullptr
+    template <typename Run>
+    [[gnu::always_inline]] void WithBucket(const Run& run) const noexcept {
+      if (plain) [[likely]] {
+        run(*plain);
+      } else {
+        run(*bucket);
+      }
+    }
+
     const algorithm::Plan plan;
     const algorithm::Bucket* const bucket;  // null: not as simple as that
+    std::optional<algorithm::PlainBucket> plain;
     const std::uint16_t kind;
   };
 
   State(table::Memory memory, algorithm::Plan plan, std::uint16_t kind,
         std::function<bool()> has_room);
 
-  Decision TakeFrom(const algorithm::Bucket& bucket, std::uint16_t kind, KeyHash hash,
-                    Permits cost, Instant now) noexcept {
-    return table_.Update(table::MakeKey(hash.low, hash.high, kind), now,
-                         [&](std::uint64_t& word, std::uint16_t actual) {
-                           if (actual != kind) [[unlikely]] {
-                             return TakeAs(actual, word, cost, now);
-                           }
-                           return bucket.Admit(word, cost, now);
-                         });
+  // The whole of a decision, where the limit is a bucket and `slot` is that of the key, if known.
+  // What it says is worked out after the word is changed: nothing comes between reading and writing
+  // it.
+  template <typename Bucket>
+  [[gnu::always_inline]] void TakeFrom(const Bucket& bucket, std::uint64_t tick,
+                                       const table::Key& key, table::AtomicSlot* slot, Permits cost,
+                                       Instant now, Decision& decision) noexcept {
+    algorithm::Bucket::Trial trial;
+    const auto step = [&](std::uint64_t& word) { trial = bucket.Try(word, cost, tick); };
+    if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) [[likely]] {
+      bucket.Tell(trial, cost, decision);
+    } else {
+      TakeNearby(bucket, key, cost, now, decision);
+    }
   }
-  // The limit was changed while a decision was under way.
-  Decision TakeAs(std::uint16_t kind, std::uint64_t& word, Permits cost, Instant now) noexcept;
+  // One key in eleven is not in its own line but, most likely, in the one beside it.
+  template <typename Bucket>
+  [[gnu::noinline]] void TakeNearby(const Bucket& bucket, const table::Key& key, Permits cost,
+                                    Instant now, Decision& decision) noexcept {
+    algorithm::Bucket::Trial trial;
+    const auto step = [&](std::uint64_t& word) {
+      trial = bucket.Try(word, cost, bucket.TickAt(now));
+    };
+    table::AtomicSlot* slot = table_.map().LookNearby(key);
+    if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) {
+      bucket.Tell(trial, cost, decision);
+    } else {
+      TakeSlowly(key, cost, now, decision);
+    }
+  }
+  void TakeSlowly(const table::Key& key, Permits cost, Instant now, Decision& decision) noexcept;
+  // For limits of every kind.
+  Decision TakeAny(const table::Key& key, Permits cost, Instant now) noexcept;
+  template <typename Step>
+  AnswerOf<Step> ChangeKey(const table::Key& key, Instant now, const Step& step) noexcept {
+    if (records_) return ChangeRecord(key, now, step);
+    AnswerOf<Step> answer{};
+    table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t kind) {
+      algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
+      answer = step(PlanOf(kind), state);
+      if (!state.writes().empty()) word = state.writes()[0].value;
+    });
+    return answer;
+  }
 
   template <typename Step>
   AnswerOf<Step> ChangeRecord(const table::Key& key, Instant now, const Step& step) noexcept {

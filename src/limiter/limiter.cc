@@ -17,8 +17,9 @@ namespace weir {
 using algorithm::Bucket;
 using algorithm::Plan;
 
-// A bucket lives in `word_`, where taking changes it by compare-and-swap. Every other state lives in
-// `words_` under the mutex; `word_` is then Bucket::kElsewhere, as it is while the limit changes.
+// A bucket lives in `word_`, where taking changes it by compare-and-swap. Every other state lives
+// in `words_` under the mutex; `word_` is then Bucket::kElsewhere, as it is while the limit
+// changes.
 class Limiter::State {
  public:
   State(Plan plan, LimiterOptions options, Instant created)
@@ -118,6 +119,7 @@ Decision Limiter::Peek(Permits cost, Instant now) noexcept {
   const Timeline::Moment moment = state_->Follow(now);
   Decision decision = state_->Change(
       [&](const Plan& plan, auto& state) { return plan.Peek(state, cost, moment.now); });
+  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->options().has_room);
   Timeline::Adjust(decision, moment.ahead);
   return decision;
 }
@@ -151,6 +153,9 @@ Reservation Limiter::Reserve(Permits cost, Nanos patience, Instant now) noexcept
   Reservation reservation = state_->Change([&](const Plan& plan, auto& state) {
     return plan.Reserve(state, cost, moment.now, patience - moment.ahead);
   });
+  if (reservation.decision.verdict == Verdict::kDeny) {
+    Stretch(reservation.decision, state_->options().has_room);
+  }
   Timeline::Adjust(reservation.decision, moment.ahead);
   return reservation;
 }
@@ -171,7 +176,8 @@ Decision Limiter::Wait(Permits cost, const std::stop_token& stop, Instant deadli
 }
 
 void Limiter::SetLimit(const Limit& limit, Instant now) {
-  state_->SetPlan(Plan::Of(limit).value(), state_->Follow(now).now);
+  Plan plan = Plan::Of(limit).value();
+  state_->SetPlan(std::move(plan), state_->Follow(now).now);
 }
 
 }  // namespace weir

@@ -4,7 +4,8 @@
 // caller's clock has caught up, so that no stretch of time gives credit twice. That is right for a
 // clock that is off by a moment. A clock that was set back by more than a limit remembers would
 // lock its clients out until then; it is taken for what it is, a new reading of the same moment,
-// and from there time goes on.
+// and from there time goes on. If it turns out later that it was not set back, that is forgotten:
+// of two readings of an instant, the one that gives less credit counts.
 //
 // Thread safety: may be shared. Only instants that go forward write.
 #pragma once
@@ -31,9 +32,13 @@ class Timeline {
 
   Moment Follow(Instant now) noexcept {
     const std::int64_t asked = now.time_since_epoch().count();
-    const std::int64_t set_back = state_.set_back_ns.load(std::memory_order_relaxed);
-    const std::int64_t at = asked + set_back;
     std::int64_t latest = state_.latest_ns.load(std::memory_order_relaxed);
+    std::int64_t set_back = state_.set_back_ns.load(std::memory_order_relaxed);
+    if (set_back != 0 && asked >= latest) [[unlikely]] {
+      set_back = 0;
+      state_.set_back_ns.store(0, std::memory_order_relaxed);
+    }
+    const std::int64_t at = asked + set_back;
     if (at < latest) [[unlikely]] {
       return Wait(asked, at, latest);
     }
@@ -43,8 +48,8 @@ class Timeline {
     return {Instant(Nanos(at)), Nanos(0)};
   }
 
-  // For instants from a clock that is known to go forward: nothing to guard against, and only now and
-  // then something to note.
+  // For instants from a clock that is known to go forward: nothing to guard against, and only now
+  // and then something to note.
   void Note(Instant now) noexcept {
     constexpr std::int64_t kOften = 1'000'000;  // nanoseconds
     const std::int64_t at = now.time_since_epoch().count();

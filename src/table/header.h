@@ -36,12 +36,12 @@ struct Identity {
 };
 
 struct Note {
-  std::uint64_t sequence = 0;          // 0: never written
-  std::uint64_t kind = 0;              // of the keys under this limit
-  std::int64_t wall_minus_boot_ns = 0; // so that all processes read the same clock
-  std::array<char, 40> boot_id{};      // the boot that it was taken in
-  std::array<char, 1024> limit{};      // as text, so that it can be compared, and carried over
-  std::uint64_t checksum = 0;          // of everything above
+  std::uint64_t sequence = 0;           // 0: never written
+  std::uint64_t kind = 0;               // of the keys under this limit
+  std::int64_t wall_minus_boot_ns = 0;  // so that all processes read the same clock
+  std::array<char, 40> boot_id{};       // the boot that it was taken in
+  std::array<char, 1024> limit{};       // as text, so that it can be compared, and carried over
+  std::uint64_t checksum = 0;           // of everything above
 };
 
 // Changes to a record that are under way (table/records.h).

@@ -21,7 +21,9 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-constexpr std::size_t RoundUp(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+constexpr std::size_t RoundUp(std::size_t n, std::size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
 constexpr std::size_t kHeaderBytes = RoundUp(sizeof(Header), kPage);
 
 std::uint64_t LinesInAll(const Geometry& geometry) { return geometry.lines + Table::kProbe - 1; }
@@ -30,8 +32,8 @@ std::size_t RecordsAt(const Geometry& geometry) {
   return RoundUp(kHeaderBytes + LinesInAll(geometry) * sizeof(Line), kPage);
 }
 std::size_t BytesFor(const Geometry& geometry) {
-  return RoundUp(RecordsAt(geometry) + LinesInAll(geometry) * Line::kSlots *
-                                           geometry.record_words * sizeof(std::uint64_t),
+  return RoundUp(RecordsAt(geometry) + LinesInAll(geometry) * Line::kSlots * geometry.record_words *
+                                           sizeof(std::uint64_t),
                  kPage);
 }
 
@@ -143,7 +145,8 @@ Result<Memory> Memory::Anonymous(Geometry geometry) {
   const std::size_t reserved = bytes + kHugePage;
   void* raw = mmap(nullptr, reserved, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (raw == MAP_FAILED) return Failed("table", "no memory for " + std::to_string(bytes) + " bytes");
+  if (raw == MAP_FAILED)
+    return Failed("table", "no memory for " + std::to_string(bytes) + " bytes");
   const auto start = reinterpret_cast<std::uintptr_t>(raw);
   const std::size_t before = RoundUp(start, kHugePage) - start;
   auto* base = static_cast<std::byte*>(raw) + before;

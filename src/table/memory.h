@@ -2,9 +2,9 @@
 //
 //   | header (pages) | lines, 64 bytes each, and kProbe - 1 more | records, if there are any |
 //
-// In a file every word is valid by itself at all times, so a process may be killed at any moment and
-// the next one goes on where it was; several may share it. (Against a loss of power it is as good as
-// any file that was not synced: what the kernel had not written is gone.)
+// In a file every word is valid by itself at all times, so a process may be killed at any moment
+// and the next one goes on where it was; several may share it. (Against a loss of power it is as
+// good as any file that was not synced: what the kernel had not written is gone.)
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,10 @@
 // Locks in shared memory that a killed process cannot keep.
 //
-// Each process that opens a table gets a number of its own, and proves that it is alive by holding a
-// lock of the kernel's on the byte of that number in the table's file; the kernel lets go of it when
-// the process ends, however it ends. A lock in the table is a word that holds the number of who has
-// it. Who waits for one too long looks whether its owner still lives, and takes it over if not.
+// Each process that opens a table gets a number of its own, and proves that it is alive by holding
+// a lock of the kernel's on the byte of that number in the table's file; the kernel lets go of it
+// when the process ends, however it ends. A lock in the table is a word that holds the number of
+// who has it. Who waits for one too long looks whether its owner still lives, and takes it over if
+// not.
 #pragma once
 
 #include <atomic>

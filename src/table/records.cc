@@ -22,8 +22,8 @@ RecordWord RecordWord::Of(std::uint64_t word) noexcept {
 
 std::uint64_t RecordWord::word() const noexcept {
   const std::uint64_t unit = std::uint64_t{1} << kUnitBits;
-  const std::uint64_t units = std::min(ToNanos(forgotten_at) / unit + 1,
-                                       (std::uint64_t{1} << kForgottenBits) - 1);
+  const std::uint64_t units =
+      std::min(ToNanos(forgotten_at) / unit + 1, (std::uint64_t{1} << kForgottenBits) - 1);
   return std::uint64_t{owner} << 48 | std::uint64_t{blank} << kForgottenBits |
          (forgotten_at > Instant{} ? units : 0);
 }

@@ -1,14 +1,14 @@
 // Records: state per key that takes more than one word.
 //
-// The slots of the table stay as they are; beside each lies a record of a fixed number of words. The
-// word of a slot then says who is changing the record, whether it holds anything yet, and until when
-// it is worth keeping:
+// The slots of the table stay as they are; beside each lies a record of a fixed number of words.
+// The word of a slot then says who is changing the record, whether it holds anything yet, and until
+// when it is worth keeping:
 //
 //     owner (16 bits) | blank (1 bit) | forgotten at, in units of 32 us (47 bits)
 //
 // A record is changed under that lock, all or nothing. In a file the changes are first put into a
-// journal: a process that is killed before they are complete there has changed nothing, and one that
-// is killed later has its changes finished by whoever finds the lock.
+// journal: a process that is killed before they are complete there has changed nothing, and one
+// that is killed later has its changes finished by whoever finds the lock.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ namespace weir::table {
 
 // The word of a slot that has a record.
 struct RecordWord {
-  std::uint32_t owner;      // 0: nobody
-  bool blank;               // what lies in the record is left over from another key
-  Instant forgotten_at;     // rounded up
+  std::uint32_t owner;   // 0: nobody
+  bool blank;            // what lies in the record is left over from another key
+  Instant forgotten_at;  // rounded up
 
   static RecordWord Of(std::uint64_t word) noexcept;
   [[nodiscard]] std::uint64_t word() const noexcept;
@@ -76,6 +76,7 @@ class Records {
     Locked locked(*this, slot, word);
     change(locked);
   }
+
  private:
   bool TryLock(AtomicSlot& slot, std::uint64_t tag, RecordWord& word) noexcept;
   // Finishes or undoes what a dead process left of this slot.

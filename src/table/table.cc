@@ -5,9 +5,8 @@
 namespace weir::table {
 
 AtomicSlot* Table::Find(const Key& key, Instant now) noexcept {
-  Line* line = &LineOf(key);
   for (std::size_t i = 0; i < kProbe; ++i) {
-    for (AtomicSlot& slot : line[i].slots) {
+    for (AtomicSlot& slot : map_.LineOf(key, i).slots) {
       const std::uint64_t tag = slot.tag();
       if (tag == key.tag) return &slot;
       if (tag == 0) return nullptr;
@@ -25,20 +24,24 @@ AtomicSlot* Table::Find(const Key& key, Instant now) noexcept {
   return nullptr;
 }
 
-// For a key that is not there: the first slot that is free or forgotten, or else the one that is
-// forgotten soonest.
+// For a key that is not there: a slot that was never used, if there is one near by, so that keys
+// which come and go keep their places; then one that is forgotten; then the one that is forgotten
+// soonest. Never one behind a slot that was never used: nobody would look for it there.
 Table::Pick Table::PickFor(const Key& key, std::uint64_t word, Instant now) noexcept {
-  Line* line = &LineOf(key);
+  constexpr std::size_t kNear = 2;  // lines
   Pick best;
   for (std::size_t i = 0; i < kProbe; ++i) {
-    for (AtomicSlot& slot : line[i].slots) {
+    for (AtomicSlot& slot : map_.LineOf(key, i).slots) {
       const Slot held = slot.Load();
-      const Nanos left =
-          held.tag == 0 ? Nanos(0) : tenancy_.ForgottenIn(KindOf(held.tag), held.word, now);
-      // A slot should not change hands with the same word: its old owner could not tell.
-      if (left >= best.forgotten_in || (held.word == word && best.slot != nullptr)) continue;
-      best = {&slot, held, left};
-      if (left == Nanos(0) && held.word != word) return best;
+      if (held.tag == 0) {
+        return i < kNear || best.forgotten_in > Nanos(0) ? Pick{&slot, held, Nanos(0)} : best;
+      }
+      const Nanos left = tenancy_.ForgottenIn(KindOf(held.tag), held.word, now);
+      // Of equals, one with another word: if a slot changes hands with the same word, somebody who
+      // was about to change it cannot tell, and charges the wrong key.
+      const bool better = left < best.forgotten_in || (left == best.forgotten_in &&
+                                                       best.held.word == word && held.word != word);
+      if (better) best = {&slot, held, left};
     }
   }
   return best;
@@ -46,9 +49,8 @@ Table::Pick Table::PickFor(const Key& key, std::uint64_t word, Instant now) noex
 
 AtomicSlot* Table::Add(const Key& key, std::uint64_t word, Instant now) noexcept {
   // One lock for all that may be adding the same key.
-  const auto number = static_cast<std::size_t>(&LineOf(key) - lines_);
   Header& header = memory_.header();
-  const OwnerLock lock(header.locks[number % Header::kLocks], memory_.owner());
+  const OwnerLock lock(header.locks[key.line % Header::kLocks], memory_.owner());
   for (Backoff backoff;; backoff.Pause()) {
     if (Find(key, now) != nullptr || tenancy_.current_kind() != KindOf(key.tag)) return nullptr;
     const Pick pick = PickFor(key, word, now);

@@ -4,14 +4,15 @@
 // step changes it or not, and the table makes that atomic. The table does not know what a word
 // means; a `Tenancy` tells it, on the slow path only, which words are worth nothing any more.
 //
-//   line 0   [key|word] [key|word] [key|word] [key|word]     a key is in the line its hash picks, or
-//   line 1   [key|word] [key|word] [  -     ] [  -     ]     in one of the next kProbe - 1 if that
-//   ...                                                      was full when it came
+//   line 0   [key|word] [key|word] [key|word] [key|word]     a key is in the line its hash picks,
+//   or line 1   [key|word] [key|word] [  -     ] [  -     ]     in one of kProbe - 1 others near it
+//   if
+//   ...                                                      that was full when the key came
 //
 // A slot is taken over when its word is forgotten (an entry that is full again is as good as none),
 // never emptied. So a slot that was never used ends every search. When all slots in reach are live,
-// the one that is closest to being forgotten has to go, and is counted: a flood of keys can push out
-// only those who have hardly used anything, never a client that is deep in debt.
+// the one that is closest to being forgotten has to go, and is counted: a flood of keys can push
+// out only those who have hardly used anything, never a client that is deep in debt.
 //
 // Thread safety: everything may be called by any number of threads, and of processes that map the
 // same file. Changing a word takes no lock. Adding a key takes one of 1024 small locks, so that no
@@ -35,7 +36,8 @@ namespace weir::table {
 class Tenancy {
  public:
   virtual ~Tenancy() = default;
-  // Until the word says nothing any more; Nanos(0) if it does not now, Nanos::max() if it must stay.
+  // Until the word says nothing any more; Nanos(0) if it does not now, Nanos::max() if it must
+  // stay.
   virtual Nanos ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const = 0;
   // The kind that keys are added as. Words of other kinds are from before a change of limits.
   virtual std::uint16_t current_kind() const = 0;
@@ -46,30 +48,91 @@ class Tenancy {
 class Table {
  public:
   // How many lines a key may be away from its own.
-  static constexpr std::size_t kProbe = 8;
+  static constexpr std::size_t kProbe = 16;
 
   Table(Memory memory, const Tenancy& tenancy)
-      : memory_(std::move(memory)), tenancy_(tenancy), lines_(memory_.lines()),
-        line_count_(memory_.header().identity.geometry.lines) {}
+      : memory_(std::move(memory)),
+        tenancy_(tenancy),
+        lines_(memory_.lines()),
+        line_count_(memory_.header().identity.geometry.lines),
+        map_(lines_, line_count_) {}
 
-  void Prefetch(const Key& key) const noexcept { __builtin_prefetch(&LineOf(key), 1); }
+  // Where keys are. A value of its own: in a row of decisions it stays in registers.
+  class Map {
+   public:
+    Map(Line* lines, std::uint64_t count) : lines_(lines), count_(count) {}
+
+    [[nodiscard, gnu::always_inline]] Key KeyOf(std::uint64_t low, std::uint64_t high,
+                                                std::uint16_t kind) const noexcept {
+      return {static_cast<std::uint64_t>(Mul(low, count_) >> 64), MakeTag(high, kind)};
+    }
+    // The lines a key may be in, its own first. The second is the other half of the 128 bytes that
+    // the processor fetches together.
+    [[nodiscard, gnu::always_inline]] Line& LineOf(const Key& key,
+                                                   std::size_t probe) const noexcept {
+      return lines_[(key.line ^ (probe & 1)) + (probe & ~std::size_t{1})];
+    }
+    [[gnu::always_inline]] void Prefetch(const Key& key) const noexcept {
+      __builtin_prefetch(&lines_[key.line], 1);
+    }
+    // The slot of a key in its own line; null if it is not there, and then the next line is on its
+    // way.
+    [[nodiscard, gnu::always_inline]] AtomicSlot* Look(const Key& key) const noexcept {
+      Line& line = lines_[key.line];
+      const unsigned found = line.Match(key.tag);
+      if (found != 0) [[likely]] {
+        return &line.SlotAt(found);
+      }
+      __builtin_prefetch(&LineOf(key, 1), 1);
+      return nullptr;
+    }
+    // The same in the other lines it may be in.
+    [[nodiscard]] AtomicSlot* LookNearby(const Key& key) const noexcept {
+      for (std::size_t probe = 1; probe < kProbe; ++probe) {
+        Line& line = LineOf(key, probe);
+        if (const unsigned found = line.Match(key.tag); found != 0) return &line.SlotAt(found);
+        if (line.slots[Line::kSlots - 1].tag() == 0) break;  // nothing lies behind a free slot
+      }
+      return nullptr;
+    }
+
+   private:
+    Line* lines_;
+    std::uint64_t count_;
+  };
+  [[nodiscard]] Map map() const noexcept { return map_; }
 
   // `step(word, kind)` may run several times; the last run counts. `kind` is the key's, or the
   // current one if that has changed meanwhile. `now` is for telling which other keys are forgotten.
   template <typename Step>
-  auto Update(const Key& key, Instant now, const Step& step) noexcept {
-    for (AtomicSlot& slot : LineOf(key).slots) {
-      if (slot.tag() != key.tag) continue;
-      std::uint64_t old = slot.word().load(std::memory_order_acquire);
-      if (slot.tag() != key.tag) break;  // taken over between the two loads
-      std::uint64_t word = old;
-      auto answer = step(word, KindOf(key.tag));
-      if (word == old || slot.word().compare_exchange_strong(old, word, std::memory_order_acq_rel)) {
-        return answer;
+  void Update(const Key& as_asked, Instant now, const Step& step) noexcept {
+    for (;;) {
+      const std::uint16_t kind = tenancy_.current_kind();
+      const Key key = WithKind(as_asked, kind);
+      const auto step_of_kind = [&](std::uint64_t& word) { step(word, kind); };
+      if (AtomicSlot* slot = Find(key, now)) {
+        if (TryUpdate(*slot, key.tag, step_of_kind)) return;
+        continue;
       }
-      break;
+      std::uint64_t word = 0;
+      step(word, kind);
+      if (word == 0) return;  // nothing worth a slot
+      if (Add(key, word, now) != nullptr) return;
     }
-    return UpdateSlowly(key, now, step);
+  }
+
+  // For the one case that matters for speed, Update() comes in two steps that may be apart: finding
+  // the slot (Map::Look), and changing its word (false if somebody else did at the same time). If
+  // either fails, Update() does it all.
+  template <typename Step>
+  [[gnu::always_inline]] static bool TryUpdate(AtomicSlot& slot, std::uint64_t tag,
+                                               const Step& step) noexcept {
+    std::uint64_t old = slot.word().load(std::memory_order_acquire);
+    std::uint64_t word = old;
+    step(word);
+    // The tag is looked at behind the word: the slot may have been taken over by another key.
+    return slot.tag() == tag && (word == old || slot.word().compare_exchange_strong(
+                                                    old, word, std::memory_order_acq_rel));
   }
 
   // Runs `visit(slot)` on every slot in use; for counting and for carrying over.
@@ -101,35 +164,6 @@ class Table {
   }
 
  private:
-  [[nodiscard]] Line& LineOf(const Key& key) const noexcept {
-    return lines_[static_cast<std::size_t>(Mul(key.place, line_count_) >> 64)];
-  }
-
-  // Everything but the one case that matters for speed.
-  template <typename Step>
-  [[gnu::noinline, gnu::cold]] auto UpdateSlowly(const Key& as_asked, Instant now,
-                                                 const Step& step) noexcept {
-    for (;;) {
-      const std::uint16_t kind = tenancy_.current_kind();
-      const Key key = WithKind(as_asked, kind);
-      if (AtomicSlot* slot = Find(key, now)) {
-        std::uint64_t old = slot->word().load(std::memory_order_acquire);
-        if (slot->tag() != key.tag) continue;
-        std::uint64_t word = old;
-        auto answer = step(word, kind);
-        if (word == old ||
-            slot->word().compare_exchange_strong(old, word, std::memory_order_acq_rel)) {
-          return answer;
-        }
-        continue;
-      }
-      std::uint64_t word = 0;
-      auto answer = step(word, kind);
-      if (word == 0) return answer;  // nothing worth a slot
-      if (Add(key, word, now) != nullptr) return answer;
-    }
-  }
-
   // A slot that another key may have, and what it holds.
   struct Pick {
     AtomicSlot* slot = nullptr;
@@ -142,6 +176,7 @@ class Table {
   const Tenancy& tenancy_;
   Line* lines_;
   std::uint64_t line_count_;
+  Map map_;
 };
 
 }  // namespace weir::table

@@ -20,7 +20,9 @@ class Reader {
   explicit Reader(Words words) : words_(std::move(words)) {}
 
   [[nodiscard]] bool AtEnd() const { return next_ == words_.size(); }
-  [[nodiscard]] std::string_view Peek() const { return AtEnd() ? std::string_view() : words_[next_]; }
+  [[nodiscard]] std::string_view Peek() const {
+    return AtEnd() ? std::string_view() : words_[next_];
+  }
   std::string_view Next() { return AtEnd() ? std::string_view() : words_[next_++]; }
   bool Skip(std::string_view word) {
     if (Peek() != word) return false;
@@ -32,9 +34,7 @@ class Reader {
     if (Skip("0")) return Nanos(0);
     return Value<Nanos>(what, ParseDuration);
   }
-  Permits Count(std::string_view what) {
-    return Permits{Value<std::uint64_t>(what, ParseCount)};
-  }
+  Permits Count(std::string_view what) { return Permits{Value<std::uint64_t>(what, ParseCount)}; }
   // Everything up to the end.
   std::string Rest() {
     std::string rest;
@@ -191,7 +191,8 @@ Result<Trace> ReadFile(const std::string& path) {
   std::stringstream text;
   if (file) text << file.rdbuf();
   if (!file) {
-    return Error{path + ": cannot be read: " + std::error_code(errno, std::generic_category()).message()};
+    return Error{path +
+                 ": cannot be read: " + std::error_code(errno, std::generic_category()).message()};
   }
   return Parse(text.str(), path);
 }
