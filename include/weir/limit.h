@@ -4,6 +4,7 @@
 // the algorithms compute with, when a limiter is made from them.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -141,10 +142,13 @@ using Algorithm = std::variant<TokenBucket, LeakyBucket, FixedWindow, SlidingWin
 // One limit, or several that act as one: all or nothing, nothing is charged on a refusal.
 class Limit {
  public:
-  Limit(Quota quota) : Limit(TokenBucket{quota}) {}  // NOLINT(google-explicit-constructor)
+  // A quota is a token bucket, and every algorithm is a limit: no need to say so.
+  // NOLINTBEGIN(google-explicit-constructor)
+  Limit(Quota quota) : Limit(TokenBucket{quota}) {}
   template <typename A>
   requires std::constructible_from<Algorithm, A> Limit(A algorithm)
-      : parts_{Algorithm(std::move(algorithm))} {}  // NOLINT(google-explicit-constructor)
+      : parts_{Algorithm(std::move(algorithm))} {}
+  // NOLINTEND(google-explicit-constructor)
 
   // Every one of `limits` must agree.
   static Limit AllOf(std::initializer_list<Limit> limits) {

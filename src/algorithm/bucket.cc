@@ -5,14 +5,6 @@
 #include "algorithm/soft.h"
 
 namespace weir::algorithm {
-namespace {
-
-// Debt is bounded so that the live part of the ring of ticks stays small: 36 years at one tick per
-// nanosecond, three weeks at the most ticks there can be.
-constexpr std::uint64_t kLeastDebt = std::uint64_t{1} << 60;
-
-}  // namespace
-
 Bucket::Bucket(Rate rate, Shape shape)
     : ticks_per_nano_(rate.ticks_per_nano),
       interval_(rate.ticks_per_permit),
@@ -21,7 +13,7 @@ Bucket::Bucket(Rate rate, Shape shape)
       missing_(shape.missing * interval_),
       free_(shape.free * interval_),
       // One less than half of the ring at most, so that it is a duration as it is.
-      live_(capacity_ + std::max(capacity_, kLeastDebt) - 1),
+      live_(capacity_ + std::max(capacity_, rate.Horizon()) - 1),
       most_(shape.capacity) {}
 
 Result<Bucket> Bucket::Make(const Quota& quota, Shape shape) {

@@ -113,6 +113,10 @@ class Bucket {
     return Word(std::min(mine, live_), TickAt(now));
   }
 
+  // Permits that are missing from the bucket, rounded up; more than it holds if it is in debt.
+  [[nodiscard]] std::uint64_t UsedPermits(std::uint64_t word, Instant now) const noexcept {
+    return CeilDiv(Used(word, TickAt(now)), interval_);
+  }
   // Until nothing of the word is remembered any more.
   [[nodiscard]] std::uint64_t ForgottenIn(std::uint64_t word, Instant now) const noexcept {
     return NanosFor(Used(word, TickAt(now)));

@@ -139,7 +139,8 @@ void FixedWindow::Refund(State& state, Permits cost, Instant now, Instant taken)
 void FixedWindow::Carry(const FixedWindow& old, const State& from, State& to, Instant now) const {
   const Held before = old.Load(from, ToNanos(now));
   if (before.used == 0) return;
-  Held held = Load(to, ToNanos(now));
+  // A window that was reserved stays ahead.
+  Held held = Load(to, std::max(ToNanos(now), before.window.start_ns));
   if (start_ == old.start_ && start_ == WindowStart::kFirstRequest) {
     held.window.start_ns = before.window.start_ns;  // it goes on, only its end may move
   }

@@ -16,6 +16,7 @@
 
 #include "algorithm/state.h"
 #include "algorithm/windows.h"
+#include "base/time.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
 
@@ -33,6 +34,10 @@ class FixedWindow {
   void Refund(State& state, Permits cost, Instant now, Instant taken) const;
   // What was used under `old` is written to the zeroed words of `to`.
   void Carry(const FixedWindow& old, const State& from, State& to, Instant now) const;
+  // Permits used as of now, those that are owed included.
+  [[nodiscard]] std::uint64_t Used(const State& state, Instant now) const {
+    return Load(state, ToNanos(now)).used;
+  }
   [[nodiscard]] std::uint64_t ForgottenIn(const State& state, Instant now) const;
   [[nodiscard]] std::uint64_t Memory() const { return windows_.longest_ns(); }
 

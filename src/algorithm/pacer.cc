@@ -10,10 +10,6 @@
 namespace weir::algorithm {
 namespace {
 
-// The next turn can be this far ahead; ticks farther away lie in the past (see rate.h).
-constexpr std::uint64_t kLive = Rate::kMaxSpan;
-// Half of it for waiting, half for what the one who waited takes.
-constexpr std::uint64_t kMostTaken = kLive / 2;
 // Squares of stored ticks, times a thousandth of the cold factor, must fit 128 bits.
 constexpr std::uint64_t kMostStored = std::uint64_t{1} << 52;
 
@@ -34,6 +30,7 @@ Result<Pacer> Pacer::Make(const weir::Pacer& limit, std::uint32_t soft_percent) 
   }
   Pacer made;
   made.rate_ = *rate;
+  made.live_ = 4 * rate->Horizon();
   const auto ticks = [&](Nanos d) {
     return Saturate(Mul(static_cast<std::uint64_t>(d.count()), rate->ticks_per_nano));
   };
@@ -78,7 +75,7 @@ Pacer::Turn Pacer::Load(const State& state, Instant now) const {
   turn.stored = state.Get(kStored);
   const std::uint64_t next = state.Get(kNextTurn) - 1;
   const std::uint64_t ahead = next - turn.now;
-  if (ahead <= kLive) {
+  if (ahead <= live_) {
     turn.ahead = ahead;
   } else {
     const std::uint64_t idle = turn.now - next;
@@ -88,7 +85,7 @@ Pacer::Turn Pacer::Load(const State& state, Instant now) const {
 }
 
 void Pacer::Store(State& state, const Turn& turn) const {
-  const std::uint64_t next = turn.now + std::min(turn.ahead, kLive);
+  const std::uint64_t next = turn.now + std::min(turn.ahead, live_);
   state.Set(kNextTurn, next + 1 != 0 ? next + 1 : 1);  // a tick later is against the caller
   state.Set(kStored, turn.stored);
 }
@@ -106,7 +103,7 @@ void Pacer::Spend(Turn& turn, Permits cost) const {
   const std::uint64_t need = Saturate(Mul(cost.count, rate_.ticks_per_permit));
   const std::uint64_t from_stored = std::min(need, turn.stored);
   const std::uint64_t takes = SatAdd(CostOfStored(turn.stored, from_stored), need - from_stored);
-  turn.ahead = std::min(kLive, SatAdd(turn.ahead, takes));
+  turn.ahead = std::min(live_, SatAdd(turn.ahead, takes));
   turn.stored -= from_stored;
 }
 
@@ -118,7 +115,8 @@ std::uint64_t Pacer::Memory() const {
   return NanosFor(SatAdd(IdleFor(most_stored_), rate_.ticks_per_permit));
 }
 
-std::uint64_t Pacer::Foresight() const { return (kLive - kMostTaken) / rate_.ticks_per_nano; }
+// Half of it is for waiting, half for what the one who waited takes.
+std::uint64_t Pacer::Foresight() const { return live_ / 2 / rate_.ticks_per_nano; }
 
 void Pacer::Start(State& state, Instant now) const { Store(state, Load(state, now)); }
 
@@ -127,7 +125,7 @@ Decision Pacer::Admit(State& state, Permits cost, Instant now) const {
   const auto level = [&] {
     return Level{turn.ahead > 0 ? 0 : turn.stored / rate_.ticks_per_permit, ResetIn(turn)};
   };
-  if (Mul(cost.count, rate_.ticks_per_permit) > kMostTaken) return Never(level());
+  if (Mul(cost.count, rate_.ticks_per_permit) > live_ / 2) return Never(level());
   if (cost.count == 0) return Allow(level());
   if (turn.ahead > 0) return Deny(level(), NanosFor(turn.ahead));
   Spend(turn, cost);
@@ -163,6 +161,10 @@ void Pacer::Carry(const Pacer& old, const State& from, State& to, Instant now) c
     turn.stored = Saturate(Mul(before.stored, most_stored_) / old.most_stored_);
   }
   Store(to, turn);
+}
+
+std::uint64_t Pacer::Used(const State& state, Instant now) const {
+  return CeilDiv(Load(state, now).ahead, rate_.ticks_per_permit);
 }
 
 std::uint64_t Pacer::ForgottenIn(const State& state, Instant now) const {

@@ -37,6 +37,8 @@ class Pacer {
   Decision Charge(State& state, Permits cost, Instant now) const;
   void Refund(State& state, Permits cost, Instant now, Instant taken) const;
   void Carry(const Pacer& old, const State& from, State& to, Instant now) const;
+  // Permits that were taken ahead of time, rounded up.
+  [[nodiscard]] std::uint64_t Used(const State& state, Instant now) const;
   [[nodiscard]] std::uint64_t ForgottenIn(const State& state, Instant now) const;
   [[nodiscard]] std::uint64_t Memory() const;
   // How far ahead a reservation may lie.
@@ -66,6 +68,7 @@ class Pacer {
   [[nodiscard]] std::uint64_t ResetIn(const Turn& turn) const;
 
   Rate rate_{};
+  std::uint64_t live_ = 0;  // how far ahead the next turn can be; what is farther lies in the past
   std::uint64_t most_stored_ = 0;
   std::uint64_t stored_at_first_ = 0;
   // Warming up only.

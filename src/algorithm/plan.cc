@@ -69,6 +69,9 @@ void Carry(const Bucket& step, const Bucket& old, const State& from, State& to, 
 std::uint64_t ForgottenIn(const Bucket& step, const State& state, Instant now) {
   return step.ForgottenIn(state.Get(0), now);
 }
+std::uint64_t UsedIn(const Bucket& step, const State& state, Instant now) {
+  return step.UsedPermits(state.Get(0), now);
+}
 std::size_t WordsOf(const Bucket& /*step*/) { return Bucket::kWords; }
 
 template <typename S>
@@ -90,6 +93,10 @@ void Carry(const S& step, const S& old, const State& from, State& to, Instant no
 template <typename S>
 std::uint64_t ForgottenIn(const S& step, const State& state, Instant now) {
   return step.ForgottenIn(state, now);
+}
+template <typename S>
+std::uint64_t UsedIn(const S& step, const State& state, Instant now) {
+  return step.Used(state, now);
 }
 template <typename S>
 std::size_t WordsOf(const S& step) {
@@ -279,13 +286,27 @@ Decision Plan::Charge(State& state, Permits cost, Instant now) const {
   return all;
 }
 
-void Plan::Refund(State& state, Permits cost, Instant now, Instant taken) const {
-  if (cost.count == 0) return;
+Permits Plan::Refund(State& state, Permits cost, Instant now, Instant taken) const {
+  // All limits get the same back, so the one that can take the least in a step says how much.
+  const std::size_t writes = State::kMaxWrites / parts_.size();
+  Permits given = cost;
   for (const Part& part : parts_) {
     state.Enter(part.offset);
-    std::visit([&](const auto& step) { algorithm::Refund(step, state, cost, now, taken); },
+    std::visit(
+        [&](const auto& step) {
+          if constexpr (requires { step.RefundableBy(state, now, taken, writes); }) {
+            given = std::min(given, Permits{step.RefundableBy(state, now, taken, writes)});
+          }
+        },
+        part.step);
+  }
+  if (given.count == 0) return given;
+  for (const Part& part : parts_) {
+    state.Enter(part.offset);
+    std::visit([&](const auto& step) { algorithm::Refund(step, state, given, now, taken); },
                part.step);
   }
+  return given;
 }
 
 void Plan::Carry(const Plan& old, std::span<const std::uint64_t> from, std::span<std::uint64_t> to,
@@ -301,8 +322,7 @@ void Plan::Carry(const Plan& old, std::span<const std::uint64_t> from, std::span
             algorithm::Carry(step, old_step, before, after, now);
           } else {
             // Another algorithm: what was used is charged to it.
-            const Decision level = algorithm::Admit(old_step, before, Permits{0}, now);
-            const std::uint64_t used = SatSub(old.parts_[i].nominal.count, level.remaining.count);
+            const std::uint64_t used = algorithm::UsedIn(old_step, before, now);
             if (used > 0) algorithm::Charge(step, after, Permits{used}, now);
           }
         },

@@ -50,7 +50,9 @@ class Plan {
   // and not farther away than foresight().
   Reservation Reserve(State& state, Permits cost, Instant now, Nanos patience) const;
   Decision Charge(State& state, Permits cost, Instant now) const;
-  void Refund(State& state, Permits cost, Instant now, Instant taken) const;
+  // Gives back what one step can, at most `cost`, and says how much that was. If it is less, there
+  // is more to give back in another step; 0 says that there is nothing left.
+  Permits Refund(State& state, Permits cost, Instant now, Instant taken) const;
 
   // Writes to the zeroed words `to` what was used under `old`. Limits are matched by their order.
   void Carry(const Plan& old, std::span<const std::uint64_t> from, std::span<std::uint64_t> to,

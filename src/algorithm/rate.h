@@ -12,6 +12,7 @@
 // until they do.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "weir/limit.h"
@@ -25,6 +26,16 @@ struct Rate {
 
   std::uint64_t ticks_per_nano;
   std::uint64_t ticks_per_permit;
+
+  // How far ahead of now states may lie, in ticks, and still be told from the past: 36 years at one
+  // tick per nanosecond. Where the ring is shorter it is less, a day or 32 permits, so that a key
+  // that idles until the ring has come round is taken for one that owes no more than that.
+  [[nodiscard]] constexpr std::uint64_t Horizon() const {
+    constexpr std::uint64_t kLeast = std::uint64_t{1} << 56;
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+    const std::uint64_t permits = ticks_per_permit < kMost / 32 ? 32 * ticks_per_permit : kMost;
+    return std::max({kLeast, kMost / ticks_per_nano, permits});
+  }
 
   // Fails with what is wrong with the quota, or if `most` permits take too long to count.
   static Result<Rate> Of(const Quota& quota, Permits most);

@@ -111,16 +111,27 @@ void SlidingCounters::Refund(State& state, Permits cost, Instant now, Instant ta
   const std::uint64_t first = FirstInView(view);
   std::uint64_t number = std::min(view.last, windows_.At(ToNanos(taken)).number);
   std::uint64_t left = cost.count;
-  // From the part it was taken in, then from older ones. At most as many words as a step may write.
-  for (std::size_t parts = 0; left > 0 && number >= first && parts < State::kMaxWrites / 4;) {
+  // From the part it was taken in, then from older ones.
+  for (; left > 0 && number >= first; --number) {
     const std::uint64_t count = CountOf(state, number);
-    if (count > 0) {
-      SetCount(state, number, SatSub(count, left));
-      left = SatSub(left, count);
-      ++parts;
-    }
-    if (number-- == 0) break;
+    if (count > 0) SetCount(state, number, SatSub(count, left));
+    left = SatSub(left, count);
+    if (number == 0) break;
   }
+}
+
+std::uint64_t SlidingCounters::RefundableBy(const State& state, Instant now, Instant taken,
+                                            std::size_t writes) const {
+  const View view = Load(state, std::max(ToNanos(now), ToNanos(taken)));
+  std::uint64_t number = std::min(view.last, windows_.At(ToNanos(taken)).number);
+  std::uint64_t permits = 0;
+  for (std::size_t left = writes; number >= FirstInView(view); --number) {
+    const std::uint64_t count = CountOf(state, number);
+    if (count > 0 && left-- == 0) return permits;
+    permits = SatAdd(permits, count);
+    if (number == 0) break;
+  }
+  return kMaxUint64;
 }
 
 void SlidingCounters::Carry(const SlidingCounters& old, const State& from, State& to,
@@ -134,7 +145,7 @@ void SlidingCounters::Carry(const SlidingCounters& old, const State& from, State
     return;
   }
   // Parts with other borders: all that is in view is used now.
-  SetCount(to, windows_.At(ToNanos(now)).number, before.used);
+  SetCount(to, windows_.At(std::max(ToNanos(now), before.start_ns)).number, before.used);
 }
 
 std::uint64_t SlidingCounters::ForgottenIn(const State& state, Instant now) const {

@@ -161,26 +161,39 @@ Decision SlidingLog::Charge(State& state, Permits cost, Instant now) const {
 void SlidingLog::Refund(State& state, Permits cost, Instant now, Instant taken) const {
   View view = Load(state, std::max(ToNanos(now), ToNanos(taken)));
   std::uint64_t left = std::min(cost.count, view.used);
-  // From the newest entry that is not younger than what was taken, then from older ones; at most as
-  // many as a step may write.
-  std::size_t changed = 0;
-  for (std::uint64_t i = view.count; i-- > 0 && left > 0 && changed < State::kMaxWrites / 4;) {
+  // From the newest entry that is not younger than what was taken, then from older ones.
+  bool changed = false;
+  for (std::uint64_t i = view.count; i-- > 0 && left > 0;) {
     const std::size_t entry = EntryAt(view, i);
     if (state.Get(entry) > ToNanos(taken)) continue;
     const std::uint64_t back = std::min(left, state.Get(entry + 1));
     state.Set(entry + 1, state.Get(entry + 1) - back);
     view.used -= back;
     left -= back;
-    ++changed;
+    changed = true;
   }
   // Empty entries at the young end never happened, for the spacing of requests too.
   while (view.count > 0 && state.Get(EntryAt(view, view.count - 1) + 1) == 0) --view.count;
   if (view.count > 0) {
     view.last = state.Get(EntryAt(view, view.count - 1)) + 1;
-  } else if (changed > 0) {
+  } else if (changed) {
     view.last = 0;
   }
   Store(state, view);
+}
+
+std::uint64_t SlidingLog::RefundableBy(const State& state, Instant now, Instant taken,
+                                       std::size_t writes) const {
+  const View view = Load(state, std::max(ToNanos(now), ToNanos(taken)));
+  std::size_t left = writes - kEntries;
+  std::uint64_t permits = 0;
+  for (std::uint64_t i = view.count; i-- > 0;) {
+    const std::size_t entry = EntryAt(view, i);
+    if (state.Get(entry) > ToNanos(taken) || state.Get(entry + 1) == 0) continue;
+    if (left-- == 0) return permits;
+    permits = SatAdd(permits, state.Get(entry + 1));
+  }
+  return kMaxUint64;
 }
 
 void SlidingLog::Carry(const SlidingLog& old, const State& from, State& to, Instant now) const {

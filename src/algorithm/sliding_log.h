@@ -14,6 +14,7 @@
 
 #include "algorithm/answer.h"
 #include "algorithm/state.h"
+#include "base/time.h"
 #include "weir/decision.h"
 #include "weir/limit.h"
 #include "weir/result.h"
@@ -29,6 +30,13 @@ class SlidingLog {
   Decision Admit(State& state, Permits cost, Instant now) const;
   Decision Charge(State& state, Permits cost, Instant now) const;
   void Refund(State& state, Permits cost, Instant now, Instant taken) const;
+  // How much can be refunded by changing `writes` words at most.
+  [[nodiscard]] std::uint64_t RefundableBy(const State& state, Instant now, Instant taken,
+                                           std::size_t writes) const;
+  // Permits used as of now, those above the limit included.
+  [[nodiscard]] std::uint64_t Used(const State& state, Instant now) const {
+    return Load(state, ToNanos(now)).used;
+  }
   void Carry(const SlidingLog& old, const State& from, State& to, Instant now) const;
   [[nodiscard]] std::uint64_t ForgottenIn(const State& state, Instant now) const;
   [[nodiscard]] std::uint64_t Memory() const;

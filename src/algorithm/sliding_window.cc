@@ -134,11 +134,19 @@ void SlidingWindow::Carry(const SlidingWindow& old, const State& from, State& to
   if (held.previous == 0 && held.current == 0) return;
   if (period_ != old.period_) {
     // Windows of another length: what is in view now is used now.
-    const std::uint64_t seen = SatSub(old.nominal_, old.RemainingIn(held, ToNanos(now)));
-    const Windows::Span window = windows_.At(ToNanos(now));
+    const std::uint64_t seen = old.Used(from, now);
+    const Windows::Span window = windows_.At(std::max(ToNanos(now), held.start_ns));
     held = {window.number, window.start_ns, 0, seen};
   }
   Store(to, held);
+}
+
+std::uint64_t SlidingWindow::Used(const State& state, Instant now) const {
+  const std::uint64_t now_ns = ToNanos(now);
+  const Held held = Load(state, now_ns);
+  const std::uint64_t left = SatSub(period_, SatSub(now_ns, held.start_ns));
+  const Uint128 used = Mul(held.current, period_) + Mul(held.previous, left);
+  return Saturate(CeilDiv(used, Uint128{period_}));
 }
 
 std::uint64_t SlidingWindow::ForgottenIn(const State& state, Instant now) const {

@@ -30,6 +30,8 @@ class SlidingWindow {
   Decision Charge(State& state, Permits cost, Instant now) const;
   void Refund(State& state, Permits cost, Instant now, Instant taken) const;
   void Carry(const SlidingWindow& old, const State& from, State& to, Instant now) const;
+  // Permits used as of now, rounded up, those above the limit included.
+  [[nodiscard]] std::uint64_t Used(const State& state, Instant now) const;
   [[nodiscard]] std::uint64_t ForgottenIn(const State& state, Instant now) const;
   [[nodiscard]] std::uint64_t Memory() const { return 2 * period_; }
 

@@ -9,6 +9,7 @@
 #include "limiter/elastic.h"
 #include "limiter/keyed_state.h"
 #include "limiter/pause.h"
+#include "limiter/refund.h"
 
 namespace weir {
 
@@ -121,9 +122,10 @@ Decision KeyedLimiter::Charge(std::string_view key, Permits cost, Instant now) n
 
 void KeyedLimiter::Refund(std::string_view key, Permits cost, Instant now) noexcept {
   const Instant at = state_->timeline().Follow(now).now;
-  state_->Change(Hash(key), at, [&](const Plan& plan, auto& state) {
-    plan.Refund(state, cost, at, at);
-    return 0;
+  RefundInSteps(cost, [&](Permits left) {
+    return state_->Change(Hash(key), at, [&](const Plan& plan, auto& state) {
+      return plan.Refund(state, left, at, at);
+    });
   });
 }
 
@@ -144,9 +146,10 @@ Reservation KeyedLimiter::Reserve(std::string_view key, Permits cost, Nanos pati
 void KeyedLimiter::Cancel(std::string_view key, Reservation& reservation, Instant now) noexcept {
   const Instant at = state_->timeline().Follow(now).now;
   const Permits cost = std::exchange(reservation.cost, Permits{0});
-  state_->Change(Hash(key), at, [&](const Plan& plan, auto& state) {
-    plan.Refund(state, cost, at, reservation.taken);
-    return 0;
+  RefundInSteps(cost, [&](Permits left) {
+    return state_->Change(Hash(key), at, [&](const Plan& plan, auto& state) {
+      return plan.Refund(state, left, at, reservation.taken);
+    });
   });
 }
 

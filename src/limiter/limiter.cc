@@ -10,6 +10,7 @@
 #include "base/seqlock.h"
 #include "limiter/elastic.h"
 #include "limiter/pause.h"
+#include "limiter/refund.h"
 #include "limiter/timeline.h"
 
 namespace weir {
@@ -142,9 +143,9 @@ Decision Limiter::Charge(Permits cost, Instant now) noexcept {
 
 void Limiter::Refund(Permits cost, Instant now) noexcept {
   const Instant at = state_->Follow(now).now;
-  state_->Change([&](const Plan& plan, auto& state) {
-    plan.Refund(state, cost, at, at);
-    return 0;
+  RefundInSteps(cost, [&](Permits left) {
+    return state_->Change(
+        [&](const Plan& plan, auto& state) { return plan.Refund(state, left, at, at); });
   });
 }
 
@@ -163,9 +164,10 @@ Reservation Limiter::Reserve(Permits cost, Nanos patience, Instant now) noexcept
 void Limiter::Cancel(Reservation& reservation, Instant now) noexcept {
   const Instant at = state_->Follow(now).now;
   const Permits cost = std::exchange(reservation.cost, Permits{0});
-  state_->Change([&](const Plan& plan, auto& state) {
-    plan.Refund(state, cost, at, reservation.taken);
-    return 0;
+  RefundInSteps(cost, [&](Permits left) {
+    return state_->Change([&](const Plan& plan, auto& state) {
+      return plan.Refund(state, left, at, reservation.taken);
+    });
   });
 }
 

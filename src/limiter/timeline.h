@@ -10,6 +10,7 @@
 // Thread safety: may be shared. Only instants that go forward write.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -31,14 +32,14 @@ class Timeline {
   Timeline(TimelineState& state, Nanos memory) : state_(state), memory_(memory) {}
 
   Moment Follow(Instant now) noexcept {
-    const std::int64_t asked = now.time_since_epoch().count();
+    const std::int64_t asked = std::max<std::int64_t>(now.time_since_epoch().count(), 0);
     std::int64_t latest = state_.latest_ns.load(std::memory_order_relaxed);
     std::int64_t set_back = state_.set_back_ns.load(std::memory_order_relaxed);
     if (set_back != 0 && asked >= latest) [[unlikely]] {
       set_back = 0;
       state_.set_back_ns.store(0, std::memory_order_relaxed);
     }
-    const std::int64_t at = asked + set_back;
+    const std::int64_t at = SatAdd(Nanos(asked), Nanos(set_back)).count();
     if (at < latest) [[unlikely]] {
       return Wait(asked, at, latest);
     }

@@ -89,7 +89,7 @@ Result<bool> CreateFile(const std::string& path, const Geometry& geometry) {
   const Descriptor file(open(draft.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) return Failed(path, "cannot be made");
   const auto give_up = [&](const std::string& what) {
-    const Error error = Failed(path, what);
+    Error error = Failed(path, what);
     unlink(draft.c_str());
     return error;
   };

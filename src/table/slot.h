@@ -95,8 +95,8 @@ struct alignas(64) Line {
   // REQUIRES: match != 0
   [[gnu::always_inline]] AtomicSlot& SlotAt(unsigned match) noexcept {
     // Four bits per slot of 16 bytes: the slot's offset is the bit times four.
-    return *reinterpret_cast<AtomicSlot*>(reinterpret_cast<std::byte*>(slots) +
-                                          std::countr_zero(match) * 4);
+    const auto offset = std::ptrdiff_t{4} * std::countr_zero(match);
+    return *reinterpret_cast<AtomicSlot*>(reinterpret_cast<std::byte*>(slots) + offset);
   }
 };
 

@@ -17,11 +17,13 @@ struct EffectiveRate {
   explicit EffectiveRate(algorithm::Rate rate)
       : per_nano(Whole(rate.ticks_per_nano), Whole(rate.ticks_per_permit)),
         permits_per_tick(1, Whole(rate.ticks_per_permit)),
-        ticks_per_nano(rate.ticks_per_nano) {}
+        ticks_per_nano(rate.ticks_per_nano),
+        horizon(rate.Horizon()) {}
 
   Number per_nano;  // permits
   Number permits_per_tick;
   Whole ticks_per_nano;
+  Whole horizon;  // in ticks
 };
 
 // Holds `most` permits; what is missing comes in at the rate. May be in debt.
@@ -63,9 +65,9 @@ class Bucket : public Sum {
   }
 
  private:
-  // Debt is bounded, to just below as much again or 2^60 ticks (algorithm/bucket.cc).
+  // Debt is bounded, to just below as much again or what can be told from the past.
   [[nodiscard]] Number MostMissing() const {
-    const Number debt = rate_.permits_per_tick * Number(Whole(1) << 60);
+    const Number debt = rate_.permits_per_tick * Number(rate_.horizon);
     return Number(most_) + std::max(Number(most_), debt) - rate_.permits_per_tick;
   }
 
@@ -84,9 +86,9 @@ class Pacer : public Model {
   [[nodiscard]] std::unique_ptr<Model> Clone() const override {
     return std::make_unique<Pacer>(*this);
   }
-  // The farthest turn there is, is 2^62 ticks away; nobody takes more than half of that.
+  // The farthest turn there is, is four horizons away; nobody takes more than half of that.
   [[nodiscard]] Whole Most() const override {
-    return Floor(rate_.permits_per_tick * Number(Whole(1) << 61));
+    return Floor(rate_.permits_per_tick * Number(2 * rate_.horizon));
   }
   [[nodiscard]] bool Fits(const Whole& /*cost*/, const Whole& at) const override {
     return Number(at) >= turn_;
@@ -101,7 +103,7 @@ class Pacer : public Model {
     const Number stored = StoredAt(at);
     const Number from_stored = std::min(stored, Number(cost));
     const Number next = std::max(turn_, Number(at)) + (Number(cost) - from_stored) / rate_.per_nano;
-    turn_ = std::min(next, Number(at) + Number(Whole(1) << 62, rate_.ticks_per_nano));
+    turn_ = std::min(next, Number(at) + Number(4 * rate_.horizon, rate_.ticks_per_nano));
     stored_ = stored - from_stored;
   }
   void Charge(const Whole& cost, const Whole& at) override { Add(cost, at); }

@@ -45,7 +45,8 @@ class FixedWindow : public Sum {
   }
   void Inherit(const FixedWindow& old, const Whole& at) {
     const Window before = old.At(at);
-    if (before.used > 0) Add(before.used, at);
+    // A window that was reserved stays ahead.
+    if (before.used > 0) Add(before.used, std::max(at, before.start));
     if (before.used > 0 && begins_ == WindowStart::kFirstRequest && begins_ == old.begins_) {
       window_->start = before.start;
     }
