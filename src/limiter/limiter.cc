@@ -16,6 +16,7 @@
 namespace weir {
 
 using algorithm::Bucket;
+using algorithm::PlainBucket;
 using algorithm::Plan;
 
 // A bucket lives in `word_`, where taking changes it by compare-and-swap. Every other state lives
@@ -51,14 +52,13 @@ class Limiter::State {
 
   // The fast way, for buckets: neither locks nor, on a refusal, writes.
   Decision Take(Permits cost, Instant now) noexcept {
+    Decision decision;
     for (;;) {
-      std::uint64_t old = word_.load(std::memory_order_acquire);
-      if (old == Bucket::kElsewhere) break;
-      std::uint64_t word = old;
-      const Decision decision = bucket_.Load().Admit(word, cost, now);
-      if (word == old || word_.compare_exchange_weak(old, word, std::memory_order_acq_rel)) {
-        return decision;
-      }
+      const Bucket bucket = bucket_.Load();
+      const bool taken = bucket.is_plain() ? TryTake(PlainBucket(bucket), cost, now, decision)
+                                           : TryTake(bucket, cost, now, decision);
+      if (taken) return decision;
+      if (word_.load(std::memory_order_acquire) == Bucket::kElsewhere) break;
     }
     return Change([&](const Plan& plan, auto& state) { return plan.Admit(state, cost, now); });
   }
@@ -78,6 +78,20 @@ class Limiter::State {
   Timeline::Moment Follow(Instant now) noexcept { return timeline_.Follow(now); }
 
  private:
+  // Returns false if the state is elsewhere, or somebody else changed it at the same time.
+  template <typename B>
+  bool TryTake(const B& bucket, Permits cost, Instant now, Decision& decision) noexcept {
+    std::uint64_t old = word_.load(std::memory_order_acquire);
+    if (old == Bucket::kElsewhere) return false;
+    std::uint64_t word = old;
+    const Bucket::Trial trial = bucket.Try(word, cost, bucket.TickAt(now));
+    if (word != old && !word_.compare_exchange_strong(old, word, std::memory_order_acq_rel)) {
+      return false;
+    }
+    bucket.Tell(trial, cost, decision);
+    return true;
+  }
+
   // Where the plan is no bucket, any will do: nobody looks at it.
   static Bucket BucketOf(const Plan& plan) {
     if (const Bucket* bucket = plan.only_bucket()) return *bucket;
@@ -96,10 +110,10 @@ class Limiter::State {
   TimelineState seen_;
   Timeline timeline_{seen_, Nanos(0)};
 
-  std::atomic<std::uint64_t> word_{Bucket::kElsewhere};
   SeqLocked<Bucket> bucket_;
-
-  std::mutex mutex_;
+  // On a line of its own: it is written all the time, what is around it hardly ever.
+  alignas(64) std::atomic<std::uint64_t> word_{Bucket::kElsewhere};
+  alignas(64) std::mutex mutex_;
   Plan plan_;                         // guarded by mutex_
   std::vector<std::uint64_t> words_;  // guarded by mutex_
 };
