@@ -1,7 +1,6 @@
 # One binary with all tests of the library and the program, and one test of what gets installed.
 find_package(Boost REQUIRED)
 find_package(GTest REQUIRED)
-find_package(rapidcheck REQUIRED)
 
 file(GLOB tests CONFIGURE_DEPENDS src/*/*_test.cc tests/*.cc)
 if(tests)
@@ -12,7 +11,7 @@ if(tests)
   target_include_directories(weir_tests SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
   target_compile_definitions(weir_tests PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(weir_tests PRIVATE
-    weir $<TARGET_NAME_IF_EXISTS:weir_commands> absl::time Boost::headers rapidcheck_gtest
+    weir $<TARGET_NAME_IF_EXISTS:weir_commands> absl::time Boost::headers
     GTest::gmock GTest::gtest_main Threads::Threads)
   target_precompile_headers(weir_tests PRIVATE
     <gmock/gmock.h> <gtest/gtest.h>

@@ -8,11 +8,11 @@
 // is destroyed while it waits gives its permits back.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <coroutine>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "weir/decision.h"
 #include "weir/reservation.h"

@@ -30,8 +30,8 @@ namespace weir {
 
 // How full the table is with `max_keys` keys in it.
 enum class Fill : std::uint8_t {
-  kRoomy,  // two thirds: 24.5 bytes per key, the fastest
-  kDense,  // four fifths: 19.6 bytes per key
+  kRoomy,  // two thirds: 24.3 bytes per key, the fastest
+  kDense,  // four fifths: 19.7 bytes per key
 };
 
 struct KeyedOptions {

@@ -104,7 +104,8 @@ Result<std::unique_ptr<KeyedLimiter::State>> KeyedLimiter::State::Open(const Lim
     note.kind = before.kind % 0xFFFF + 1;
     Copy(text, note.limit);
   }
-  if (changed || note.wall_minus_boot_ns != before.wall_minus_boot_ns) memory->WriteNote(note);
+  const bool written = changed || note.wall_minus_boot_ns != before.wall_minus_boot_ns;
+  if (written) memory->WriteNote(note);
   const Note previous = memory->PreviousNote();
 
   std::unique_ptr<State> state(new State(std::move(*memory), std::move(*plan),
@@ -118,7 +119,8 @@ Result<std::unique_ptr<KeyedLimiter::State>> KeyedLimiter::State::Open(const Lim
     const auto kind = static_cast<std::uint16_t>(previous.kind);
     state->plans_[kind % kPlans] =
         std::make_unique<const Current>(Plan::Of(*old_limit).value(), kind, !state->records_);
-    if (changed) state->Sweep(state->Now());
+    // Before so many notes are written that the old limit is not known any more.
+    if (written && state->table_.memory().owner().IsAlone()) state->Sweep(state->Now());
   }
   return state;
 }

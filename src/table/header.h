@@ -1,8 +1,8 @@
 // The first pages of a table, in anonymous memory and in a mapped file alike.
 //
 // `Identity` is written once, before anybody else can see it. A `Note` is written under the
-// administration lock, over the older of the two; the younger one that is whole counts, so that a
-// process killed while it writes one leaves the other. Everything is addressed by number, never by
+// administration lock, over the oldest; the youngest that is whole counts, so that a process killed
+// while it writes one leaves the others. Everything is addressed by number, never by
 // pointer: processes map it where they like.
 #pragma once
 
@@ -59,7 +59,7 @@ struct Header {
   static constexpr std::size_t kJournals = 64;
 
   Identity identity;
-  std::array<Note, 2> notes;
+  std::array<Note, 3> notes;
 
   alignas(64) TimelineState timeline;
   alignas(64) std::atomic<std::uint64_t> evicted;

@@ -200,32 +200,39 @@ std::uint64_t* Memory::records() const noexcept {
   return reinterpret_cast<std::uint64_t*>(base_ + RecordsAt(header().identity.geometry));
 }
 
-const Note* Memory::YoungerNote() const {
-  const Note* younger = nullptr;
-  for (const Note& note : header().notes) {
-    if (note.sequence == 0 || note.checksum != ChecksumOf(note)) continue;
-    if (younger == nullptr || note.sequence > younger->sequence) younger = &note;
-  }
-  return younger;
-}
+namespace {
+
+bool IsWhole(const Note& note) { return note.sequence != 0 && note.checksum == ChecksumOf(note); }
+
+}  // namespace
 
 Note Memory::CurrentNote() const {
-  const Note* note = YoungerNote();
-  return note != nullptr ? *note : Note{};
+  Note youngest;
+  for (const Note& note : header().notes) {
+    if (IsWhole(note) && note.sequence > youngest.sequence) youngest = note;
+  }
+  return youngest;
 }
 
 Note Memory::PreviousNote() const {
-  const Note* younger = YoungerNote();
-  if (younger == nullptr) return {};
-  const Note& other = header().notes[younger == &header().notes[0] ? 1 : 0];
-  return other.sequence != 0 && other.checksum == ChecksumOf(other) ? other : Note{};
+  const Note current = CurrentNote();
+  Note previous;
+  for (const Note& note : header().notes) {
+    const bool other = IsWhole(note) && note.kind != current.kind;
+    if (other && note.sequence > previous.sequence) previous = note;
+  }
+  return previous;
 }
 
 void Memory::WriteNote(Note note) {
-  const Note* younger = YoungerNote();
-  note.sequence = younger != nullptr ? younger->sequence + 1 : 1;
+  note.sequence = CurrentNote().sequence + 1;
   note.checksum = ChecksumOf(note);
-  header().notes[younger == &header().notes[0] ? 1 : 0] = note;
+  Note* oldest = nullptr;
+  for (Note& held : header().notes) {
+    if (!IsWhole(held)) held.sequence = 0;
+    if (oldest == nullptr || held.sequence < oldest->sequence) oldest = &held;
+  }
+  *oldest = note;
 }
 
 Memory::Administration::Administration(const Memory& memory) : file_(memory.file_) {

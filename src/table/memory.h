@@ -39,7 +39,8 @@ class Memory {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool is_file() const noexcept { return file_ >= 0; }
 
-  // The note that counts, and the one before it; a sequence of 0 if there is none.
+  // The note that counts, and the last one before it that was of another kind; a sequence of 0 if
+  // there is none.
   [[nodiscard]] Note CurrentNote() const;
   [[nodiscard]] Note PreviousNote() const;
   // Makes `note` the current one. REQUIRES: the administration lock is held, if this is a file.
@@ -60,8 +61,6 @@ class Memory {
  private:
   Memory(std::byte* base, std::size_t bytes, int file, Owner owner)
       : base_(base), bytes_(bytes), file_(file), owner_(owner) {}
-
-  [[nodiscard]] const Note* YoungerNote() const;
 
   std::byte* base_;
   std::size_t bytes_;

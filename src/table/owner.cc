@@ -61,9 +61,11 @@ void Owner::UnlockAdministration(int file) noexcept {
 void Backoff::Pause() noexcept {
   if (++count_ % 64 == 0) {
     sched_yield();
-  } else {
-    __builtin_ia32_pause();
+    return;
   }
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
 }
 
 OwnerLock::OwnerLock(std::atomic<std::uint32_t>& lock, const Owner& owner) noexcept : lock_(lock) {
