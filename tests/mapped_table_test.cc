@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/temporary_file.h"
@@ -245,6 +246,65 @@ TEST_F(FileThatIsNoTable, IsRefusedWhileOthersUseItWithAnotherLimit) {
             std::string::npos)
       << second.error().message;
   EXPECT_TRUE(KeyedLimiter::Open(kLimit, Options())) << "with the same one it may be shared";
+}
+
+TEST(ConcurrentMappedTableTest, ManyMayMakeTheSameFileAtOnce) {
+  const TemporaryFile file;
+  std::atomic<int> opened{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      const KeyedOptions options{.max_keys = 100, .file = file.path()};
+      if (KeyedLimiter::Open(Quota::PerSecond(10), options)) opened.fetch_add(1);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(opened.load(), 8);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(file.folder()), {}), 1)
+      << "no drafts are left behind";
+}
+
+TEST(MappedTableLimit, ThatBecameSmallerOpensWithTheSmallerOne) {
+  const TemporaryFile file;
+  const Limit small = FixedWindow{Permits{10}, hours(1), WindowStart::kFirstRequest};
+  {
+    KeyedLimiter clients(SlidingLog{Quota::PerHour(20)}, {.max_keys = 10, .file = file.path()});
+    ASSERT_TRUE(clients.Take("a", Permits{4}));
+    ASSERT_TRUE(clients.SetLimit(small));
+  }
+  KeyedLimiter clients(small, {.max_keys = 10, .file = file.path()});
+  EXPECT_EQ(clients.Peek("a").remaining, Permits{6});
+}
+
+TEST(MappedTableLimit, ChangedInTheMiddleOfEverythingLosesNothing) {
+  // A victim that changes limits back and forth is killed at any moment; the next one wants a
+  // third.
+  const TemporaryFile file;
+  const KeyedOptions options{.max_keys = 3000, .file = file.path()};
+  for (int round = 0; round < 8; ++round) {
+    std::filesystem::remove(file.path());
+    const Shared<std::atomic<int>> changes;
+    const pid_t victim = Start([&] {
+      KeyedLimiter clients(Quota::PerHour(10), options);
+      for (int i = 0; i < 2000; ++i) {
+        clients.Take("user:" + std::to_string(i), Permits{4}, At(hours(9)));
+      }
+      for (;;) {
+        (void)clients.SetLimit(FixedWindow{Permits{20}, hours(1)}, At(hours(9)));
+        (void)clients.SetLimit(Quota::PerHour(10), At(hours(9)));
+        changes->fetch_add(1);
+      }
+    });
+    while (changes->load() < 1 + round * 3) {
+    }
+    Kill(victim);
+    KeyedLimiter clients(SlidingWindow{Quota::PerHour(50)}, options);
+    for (int i = 0; i < 2000; ++i) {
+      ASSERT_EQ(clients.Peek("user:" + std::to_string(i), Permits{1}, At(hours(9))).remaining,
+                Permits{46})
+          << i;
+    }
+  }
 }
 
 TEST(MappedTableClock, IsTheSameForAllThatShareTheTable) {

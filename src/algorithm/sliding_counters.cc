@@ -68,7 +68,7 @@ std::uint64_t SlidingCounters::ResetIn(const State& state, const View& view,
                                        std::uint64_t now_ns) const {
   if (view.used == 0) return 0;
   std::uint64_t newest = view.last;
-  while (CountOf(state, newest) == 0) --newest;
+  while (newest > FirstInView(view) && CountOf(state, newest) == 0) --newest;
   return SatSub(windows_.StartOf(newest + parts_), now_ns);
 }
 
@@ -88,7 +88,7 @@ Decision SlidingCounters::Admit(State& state, Permits cost, Instant now) const {
   // The oldest parts leave first, until what is left makes room.
   std::uint64_t over = after - most_;
   std::uint64_t leaving = FirstInView(view);
-  for (;; ++leaving) {
+  for (; leaving < view.last; ++leaving) {
     const std::uint64_t count = CountOf(state, leaving);
     if (count >= over) break;
     over -= count;

@@ -42,7 +42,8 @@ std::size_t SlidingLog::EntryAt(const View& view, std::uint64_t index) const {
 }
 
 SlidingLog::View SlidingLog::Load(const State& state, std::uint64_t now_ns) const {
-  View view{state.Get(kHead), state.Get(kCount), state.Get(kUsed), state.Get(kLast)};
+  View view{state.Get(kHead), std::min(state.Get(kCount), most_), state.Get(kUsed),
+            state.Get(kLast)};
   while (view.count > 0) {
     const std::size_t oldest = EntryAt(view, 0);
     if (SatAdd(state.Get(oldest), period_) > now_ns) break;

@@ -44,10 +44,10 @@ KeyHash KeyedLimiter::Hash(std::string_view key) const noexcept {
 Instant KeyedLimiter::Now() const noexcept { return state_->Now(); }
 
 Decision KeyedLimiter::Take(std::string_view key, Permits cost) noexcept {
-  const Instant now = state_->Now();
-  state_->timeline().Note(now);
-  Decision decision = state_->Take(Hash(key), cost, now);
+  const Timeline::Moment moment = state_->timeline().FollowClock(state_->Now());
+  Decision decision = state_->Take(Hash(key), cost, moment.now);
   if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
+  Timeline::Adjust(decision, moment.ahead);
   return decision;
 }
 
@@ -134,7 +134,7 @@ Reservation KeyedLimiter::Reserve(std::string_view key, Permits cost, Nanos pati
   const Timeline::Moment moment = state_->timeline().Follow(now);
   Reservation reservation =
       state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
-        return plan.Reserve(state, cost, moment.now, patience - moment.ahead);
+        return plan.Reserve(state, cost, moment.now, std::max(patience, Nanos(0)) - moment.ahead);
       });
   if (reservation.decision.verdict == Verdict::kDeny) {
     Stretch(reservation.decision, state_->has_room());
@@ -156,7 +156,7 @@ void KeyedLimiter::Cancel(std::string_view key, Reservation& reservation, Instan
 Decision KeyedLimiter::Wait(std::string_view key, Permits cost, const std::stop_token& stop,
                             Instant deadline) {
   const Instant now = Now();
-  Reservation reservation = Reserve(key, cost, std::max(Nanos(0), deadline - now), now);
+  Reservation reservation = Reserve(key, cost, deadline > now ? deadline - now : Nanos(0), now);
   return WaitFor(reservation, stop, [&](Reservation& r) { Cancel(key, r); });
 }
 

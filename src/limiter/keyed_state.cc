@@ -33,6 +33,9 @@ Result<Geometry> GeometryFor(const KeyedOptions& options, const Plan& plan) {
                   .record_words = plan.words() > 1 ? 1 + plan.words() : 0};
 }
 
+// How far the clock of an earlier boot may have been ahead of the one of this.
+constexpr Nanos kMostAhead = std::chrono::hours(24 * 366);
+
 std::string BootId() {
   std::string id;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
@@ -55,8 +58,10 @@ std::string Text(const std::array<char, N>& from) {
 void SetClock(Note& note, const Memory& memory) {
   const std::string boot = BootId();
   if (note.sequence != 0 && Text(note.boot_id) == boot) return;
-  const Nanos latest(memory.header().timeline.latest_ns.load(std::memory_order_relaxed));
   const Nanos wall = BootTime() + WallMinusBoot();
+  // An instant that no clock shows was somebody's test, or mistake.
+  const Nanos latest = std::min(
+      Nanos(memory.header().timeline.latest_ns.load(std::memory_order_relaxed)), wall + kMostAhead);
   note.wall_minus_boot_ns = (std::max(wall, latest) - BootTime()).count();
   Copy(boot, note.boot_id);
 }
@@ -77,12 +82,34 @@ KeyedLimiter::State::State(Memory memory, Plan plan, std::uint16_t kind,
   Publish(std::move(plan), kind);
 }
 
+// A change of limits that was cut short is finished before the next one begins: by opening the file
+// with the limit it was changed to.
+std::optional<Error> KeyedLimiter::State::FinishChange(const Limit& limit,
+                                                       const KeyedOptions& options,
+                                                       const Geometry& geometry) {
+  std::string unfinished;
+  {
+    const Result<Memory> memory = Memory::File(options.file, geometry);
+    if (!memory) return memory.error();
+    if (memory->PreviousNote().sequence != 0) unfinished = Text(memory->CurrentNote().limit);
+  }
+  if (unfinished.empty() || unfinished == limit.ToString()) return std::nullopt;
+  const Result<Limit> changed_to = Limit::Parse(unfinished);
+  if (!changed_to) return Error{options.file + ": " + changed_to.error().message};
+  const Result<std::unique_ptr<State>> state = Open(*changed_to, options);
+  if (!state) return state.error();
+  return std::nullopt;
+}
+
 Result<std::unique_ptr<KeyedLimiter::State>> KeyedLimiter::State::Open(const Limit& limit,
                                                                        KeyedOptions options) {
   Result<Plan> plan = Plan::Of(limit);
   if (!plan) return plan.error();
   const Result<Geometry> geometry = GeometryFor(options, *plan);
   if (!geometry) return geometry.error();
+  if (!options.file.empty()) {
+    if (auto problem = FinishChange(limit, options, *geometry)) return *problem;
+  }
   Result<Memory> memory =
       options.file.empty() ? Memory::Anonymous(*geometry) : Memory::File(options.file, *geometry);
   if (!memory) return memory.error();
@@ -104,32 +131,42 @@ Result<std::unique_ptr<KeyedLimiter::State>> KeyedLimiter::State::Open(const Lim
     note.kind = before.kind % 0xFFFF + 1;
     Copy(text, note.limit);
   }
-  const bool written = changed || note.wall_minus_boot_ns != before.wall_minus_boot_ns;
-  if (written) memory->WriteNote(note);
+  if (changed || note.wall_minus_boot_ns != before.wall_minus_boot_ns) memory->WriteNote(note);
   const Note previous = memory->PreviousNote();
 
   std::unique_ptr<State> state(new State(std::move(*memory), std::move(*plan),
                                          static_cast<std::uint16_t>(note.kind),
                                          std::move(options.has_room)));
-  state->wall_minus_boot_ = Nanos(note.wall_minus_boot_ns);
+  if (!options.file.empty()) state->wall_minus_boot_ = Nanos(note.wall_minus_boot_ns);
   // What was counted under the limit before is carried over, also if that was cut short last time.
-  if (previous.sequence != 0 && previous.kind != note.kind) {
+  if (previous.sequence != 0) {
+    const std::size_t room = std::max<std::size_t>(state->blank_.size(), 2) - 1;
     const Result<Limit> old_limit = Limit::Parse(Text(previous.limit));
     if (!old_limit) return Error{options.file + ": " + old_limit.error().message};
-    const auto kind = static_cast<std::uint16_t>(previous.kind);
-    state->plans_[kind % kPlans] =
-        std::make_unique<const Current>(Plan::Of(*old_limit).value(), kind, !state->records_);
-    // Before so many notes are written that the old limit is not known any more.
-    if (written && state->table_.memory().owner().IsAlone()) state->Sweep(state->Now());
+    Plan old_plan = Plan::Of(*old_limit).value();
+    if (old_plan.words() > room) return Error{options.file + ": is damaged: its limits do not fit"};
+    state->Remember(std::move(old_plan), static_cast<std::uint16_t>(previous.kind));
+    if (state->table_.memory().owner().IsAlone()) state->Sweep(state->LastSeen());
   }
   return state;
 }
 
+Instant KeyedLimiter::State::LastSeen() {
+  const std::int64_t latest =
+      table_.memory().header().timeline.latest_ns.load(std::memory_order_relaxed);
+  return latest > 0 ? Instant(Nanos(latest)) : Now();
+}
+
+const KeyedLimiter::State::Current* KeyedLimiter::State::Remember(Plan plan, std::uint16_t kind) {
+  all_plans_.push_back(
+      std::make_unique<const Current>(std::move(plan), kind, !records_.has_value()));
+  plans_[kind % kPlans].store(all_plans_.back().get(), std::memory_order_release);
+  return all_plans_.back().get();
+}
+
 void KeyedLimiter::State::Publish(Plan plan, std::uint16_t kind) {
   timeline_.set_memory(plan.memory());
-  auto current = std::make_unique<const Current>(std::move(plan), kind, !records_.has_value());
-  current_.store(current.get(), std::memory_order_release);
-  plans_[kind % kPlans] = std::move(current);
+  current_.store(Remember(std::move(plan), kind), std::memory_order_release);
 }
 
 Result<Limit> KeyedLimiter::State::SetLimit(const Limit& limit, Instant now) {
@@ -176,6 +213,7 @@ void KeyedLimiter::State::Sweep(Instant now) {
       if (slot.Swap(old, renewed)) break;
     }
   });
+  table_.memory().ForgetOlderNotes();  // nothing is left of the limits before
 }
 
 void KeyedLimiter::State::CarryRecord(table::Records::Locked& record, const Current& current,
@@ -210,9 +248,14 @@ void KeyedLimiter::State::TakeSlowly(const table::Key& key, Permits cost, Instan
 
 Nanos KeyedLimiter::State::ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const {
   if (records_) return RecordWord::ForgottenIn(word, now);
+  constexpr Nanos kLongest = Nanos::max() - Nanos(1);  // every word can go if it must
+  const Current& current = *current_.load(std::memory_order_acquire);
+  if (current.bucket != nullptr && current.kind == kind) [[likely]] {
+    return std::min(ToDuration(current.bucket->ForgottenIn(word, now)), kLongest);
+  }
   if (!Knows(kind)) return Nanos(0);
   algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
-  return PlanOf(kind).ForgottenIn(state, now);
+  return std::min(PlanOf(kind).ForgottenIn(state, now), kLongest);
 }
 
 std::uint16_t KeyedLimiter::State::current_kind() const {
@@ -221,6 +264,7 @@ std::uint16_t KeyedLimiter::State::current_kind() const {
 
 std::uint64_t KeyedLimiter::State::Renew(std::uint16_t kind, std::uint64_t word,
                                          Instant now) const {
+  if (records_) return RecordWord{0, true, Instant{}}.word();  // no such kind: not one of ours
   if (!Knows(kind)) return 0;
   std::uint64_t renewed = 0;
   current_.load(std::memory_order_acquire)

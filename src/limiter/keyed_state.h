@@ -104,7 +104,9 @@ class KeyedLimiter::State final : public table::Tenancy {
   Result<Limit> SetLimit(const Limit& limit, Instant now);
 
   [[nodiscard]] Timeline& timeline() noexcept { return timeline_; }
-  [[nodiscard]] Instant Now() const noexcept { return Instant(BootTime() + wall_minus_boot_); }
+  [[nodiscard]] Instant Now() const noexcept {
+    return wall_minus_boot_ ? Instant(BootTime() + *wall_minus_boot_) : Clock::now();
+  }
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
   [[nodiscard]] const std::function<bool()>& has_room() const noexcept { return has_room_; }
   [[nodiscard]] std::uint64_t evicted() const noexcept { return table_.evicted(); }
@@ -119,7 +121,7 @@ class KeyedLimiter::State final : public table::Tenancy {
  private:
   // All slots that have records are of one kind; the kind of the plan is in the record.
   static constexpr std::uint16_t kRecordKind = 1;
-  // So many changes of the limit later, nobody is in the middle of a decision by the old one.
+  // So many plans can be told apart; words of older ones are forgotten.
   static constexpr std::size_t kPlans = 256;
 
   // A request of a batch, on its way.
@@ -201,14 +203,14 @@ class KeyedLimiter::State final : public table::Tenancy {
 
   template <typename Step>
   AnswerOf<Step> ChangeRecord(const table::Key& key, Instant now, const Step& step) noexcept {
-    const Current& current = *current_.load(std::memory_order_acquire);
     if (table_.Find(key, now) == nullptr) {
       algorithm::State nothing{std::span<const std::uint64_t>(blank_)};
       nothing.SetBase(1);
-      auto answer = step(current.plan, nothing);
+      auto answer = step(current_.load(std::memory_order_acquire)->plan, nothing);
       if (nothing.writes().empty()) return answer;  // nothing worth a slot
     }
     table::Records::Locked record = records_->Lock(key, now);
+    const Current& current = *current_.load(std::memory_order_acquire);
     CarryRecord(record, current, now);
     algorithm::State state(record.words());
     state.SetBase(1);
@@ -225,15 +227,20 @@ class KeyedLimiter::State final : public table::Tenancy {
   // Brings a record that was written under another plan up to date.
   void CarryRecord(table::Records::Locked& record, const Current& current, Instant now) noexcept;
 
-  // Makes `plan` the one that counts from now on.
+  // Makes `plan` known as that of `kind`, and as the one that counts from now on.
+  const Current* Remember(algorithm::Plan plan, std::uint16_t kind);
   void Publish(algorithm::Plan plan, std::uint16_t kind);
   void Sweep(Instant now);
+  [[nodiscard]] Instant LastSeen();
+  static std::optional<Error> FinishChange(const Limit& limit, const KeyedOptions& options,
+                                           const table::Geometry& geometry);
   [[nodiscard]] const algorithm::Plan& PlanOf(std::uint16_t kind) const noexcept {
-    return plans_[kind % kPlans]->plan;
+    return plans_[kind % kPlans].load(std::memory_order_acquire)->plan;
   }
   // Whether there is a plan for this kind: everything else in a table is from before its time.
   [[nodiscard]] bool Knows(std::uint16_t kind) const noexcept {
-    return plans_[kind % kPlans] != nullptr && plans_[kind % kPlans]->kind == kind;
+    const Current* current = plans_[kind % kPlans].load(std::memory_order_acquire);
+    return current != nullptr && current->kind == kind;
   }
 
   table::Table table_;
@@ -241,12 +248,15 @@ class KeyedLimiter::State final : public table::Tenancy {
   std::vector<std::uint64_t> blank_;  // a record with nothing in it
   Timeline timeline_;
   std::uint64_t seed_;
-  Nanos wall_minus_boot_{0};
+  std::optional<Nanos> wall_minus_boot_;  // of the file, if there is one
   std::function<bool()> has_room_;
 
   std::atomic<const Current*> current_{nullptr};
-  std::array<std::unique_ptr<const Current>, kPlans> plans_;
+  std::array<std::atomic<const Current*>, kPlans> plans_{};
   std::mutex changing_limit_;
+  // Plans are kept as long as the limiter: somebody may be in the middle of a decision by an old
+  // one.
+  std::vector<std::unique_ptr<const Current>> all_plans_;  // guarded by changing_limit_
 };
 
 }  // namespace weir

@@ -54,11 +54,13 @@ class Limiter::State {
   Decision Take(Permits cost, Instant now) noexcept {
     Decision decision;
     for (;;) {
+      // The word first: if the limit changes meanwhile, the word does too, and is found changed.
+      std::uint64_t word = word_.load(std::memory_order_acquire);
+      if (word == Bucket::kElsewhere) break;
       const Bucket bucket = bucket_.Load();
-      const bool taken = bucket.is_plain() ? TryTake(PlainBucket(bucket), cost, now, decision)
-                                           : TryTake(bucket, cost, now, decision);
+      const bool taken = bucket.is_plain() ? TryTake(PlainBucket(bucket), word, cost, now, decision)
+                                           : TryTake(bucket, word, cost, now, decision);
       if (taken) return decision;
-      if (word_.load(std::memory_order_acquire) == Bucket::kElsewhere) break;
     }
     return Change([&](const Plan& plan, auto& state) { return plan.Admit(state, cost, now); });
   }
@@ -78,18 +80,17 @@ class Limiter::State {
   Timeline::Moment Follow(Instant now) noexcept { return timeline_.Follow(now); }
 
  private:
-  // Returns false if the state is elsewhere, or somebody else changed it at the same time.
+  // Returns false if the word is not `old` any more.
   template <typename B>
-  bool TryTake(const B& bucket, Permits cost, Instant now, Decision& decision) noexcept {
-    std::uint64_t old = word_.load(std::memory_order_acquire);
-    if (old == Bucket::kElsewhere) return false;
+  bool TryTake(const B& bucket, std::uint64_t old, Permits cost, Instant now,
+               Decision& decision) noexcept {
     std::uint64_t word = old;
     const Bucket::Trial trial = bucket.Try(word, cost, bucket.TickAt(now));
-    if (word != old && !word_.compare_exchange_strong(old, word, std::memory_order_acq_rel)) {
-      return false;
-    }
-    bucket.Tell(trial, cost, decision);
-    return true;
+    const bool kept = word == old
+                          ? word_.load(std::memory_order_acquire) == old
+                          : word_.compare_exchange_strong(old, word, std::memory_order_acq_rel);
+    if (kept) bucket.Tell(trial, cost, decision);
+    return kept;
   }
 
   // Where the plan is no bucket, any will do: nobody looks at it.
@@ -166,7 +167,7 @@ void Limiter::Refund(Permits cost, Instant now) noexcept {
 Reservation Limiter::Reserve(Permits cost, Nanos patience, Instant now) noexcept {
   const Timeline::Moment moment = state_->Follow(now);
   Reservation reservation = state_->Change([&](const Plan& plan, auto& state) {
-    return plan.Reserve(state, cost, moment.now, patience - moment.ahead);
+    return plan.Reserve(state, cost, moment.now, std::max(patience, Nanos(0)) - moment.ahead);
   });
   if (reservation.decision.verdict == Verdict::kDeny) {
     Stretch(reservation.decision, state_->options().has_room);
@@ -187,7 +188,7 @@ void Limiter::Cancel(Reservation& reservation, Instant now) noexcept {
 
 Decision Limiter::Wait(Permits cost, const std::stop_token& stop, Instant deadline) {
   const Instant now = Clock::now();
-  Reservation reservation = Reserve(cost, std::max(Nanos(0), deadline - now), now);
+  Reservation reservation = Reserve(cost, deadline > now ? deadline - now : Nanos(0), now);
   return WaitFor(reservation, stop, [this](Reservation& r) { Cancel(r); });
 }
 

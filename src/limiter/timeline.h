@@ -29,7 +29,7 @@ class Timeline {
     Nanos ahead;
   };
 
-  Timeline(TimelineState& state, Nanos memory) : state_(state), memory_(memory) {}
+  Timeline(TimelineState& state, Nanos memory) : state_(state), memory_ns_(memory.count()) {}
 
   Moment Follow(Instant now) noexcept {
     const std::int64_t asked = std::max<std::int64_t>(now.time_since_epoch().count(), 0);
@@ -49,14 +49,17 @@ class Timeline {
     return {Instant(Nanos(at)), Nanos(0)};
   }
 
-  // For instants from a clock that is known to go forward: nothing to guard against, and only now
-  // and then something to note.
-  void Note(Instant now) noexcept {
+  // The same for instants from a clock that goes forward by itself: there is hardly ever something
+  // to guard against, and only now and then something to note.
+  Moment FollowClock(Instant now) noexcept {
     constexpr std::int64_t kOften = 1'000'000;  // nanoseconds
-    const std::int64_t at = now.time_since_epoch().count();
-    if (at - state_.latest_ns.load(std::memory_order_relaxed) > kOften) {
-      state_.latest_ns.store(at, std::memory_order_relaxed);
+    const std::int64_t ahead =
+        now.time_since_epoch().count() - state_.latest_ns.load(std::memory_order_relaxed);
+    const bool set_back = state_.set_back_ns.load(std::memory_order_relaxed) != 0;
+    if (ahead >= 0 && ahead <= kOften && !set_back) [[likely]] {
+      return {now, Nanos(0)};
     }
+    return Follow(now);
   }
 
   // Durations in a decision count from the moment; the caller's clock is still behind it.
@@ -73,17 +76,20 @@ class Timeline {
     }
   }
 
-  void set_memory(Nanos memory) noexcept { memory_ = memory; }
+  void set_memory(Nanos memory) noexcept {
+    memory_ns_.store(memory.count(), std::memory_order_relaxed);
+  }
 
  private:
   Moment Wait(std::int64_t asked, std::int64_t at, std::int64_t latest) noexcept {
-    if (latest - at <= memory_.count()) return {Instant(Nanos(latest)), Nanos(latest - at)};
+    if (latest - at <= memory_ns_.load(std::memory_order_relaxed))
+      return {Instant(Nanos(latest)), Nanos(latest - at)};
     state_.set_back_ns.store(latest - asked, std::memory_order_relaxed);
     return {Instant(Nanos(latest)), Nanos(0)};
   }
 
   TimelineState& state_;
-  Nanos memory_;
+  std::atomic<std::int64_t> memory_ns_;
 };
 
 }  // namespace weir

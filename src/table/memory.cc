@@ -84,8 +84,7 @@ class Descriptor {
 // Makes a whole table under another name and links it into place, so that nobody ever sees half of
 // one. Losing the race to another process is fine.
 Result<bool> CreateFile(const std::string& path, const Geometry& geometry) {
-  const std::string draft = path + ".new." + std::to_string(getpid());
-  unlink(draft.c_str());
+  const std::string draft = path + ".new." + std::to_string(RandomSeed());
   const Descriptor file(open(draft.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) return Failed(path, "cannot be made");
   const auto give_up = [&](const std::string& what) {
@@ -127,7 +126,9 @@ std::string WhatIsWrongWith(int file, const Geometry& geometry) {
     return "is damaged: it should have " + std::to_string(BytesFor(found.geometry)) +
            " bytes and has " + std::to_string(status.st_size);
   }
-  if (found.geometry != geometry) {
+  // Records may be larger than needed: the limit may have been changed to a smaller one.
+  if (found.geometry.lines != geometry.lines ||
+      found.geometry.record_words < geometry.record_words) {
     return "was made for " + std::to_string(found.geometry.lines * Line::kSlots) + " slots with " +
            std::to_string(found.geometry.record_words) + " words beside each, and now " +
            std::to_string(geometry.lines * Line::kSlots) + " with " +
@@ -168,7 +169,9 @@ Result<Memory> Memory::File(const std::string& path, Geometry geometry) {
   if (const std::string wrong = WhatIsWrongWith(file.get(), geometry); !wrong.empty()) {
     return Error{path + ": " + wrong + ". It is left as it is."};
   }
-  const std::size_t bytes = BytesFor(geometry);
+  struct stat status {};
+  fstat(file.get(), &status);
+  const auto bytes = static_cast<std::size_t>(status.st_size);
   void* raw = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (raw == MAP_FAILED) return Failed(path, "cannot be mapped");
   madvise(raw, bytes, MADV_HUGEPAGE);
@@ -178,6 +181,11 @@ Result<Memory> Memory::File(const std::string& path, Geometry geometry) {
   if (number == 0) {
     munmap(base, bytes);
     return Error{path + ": is in use by too many processes"};
+  }
+  // Numbers come round after 65535 processes; what the last owner of this one left is free.
+  for (std::atomic<std::uint32_t>& lock : reinterpret_cast<Header*>(base)->locks) {
+    std::uint32_t mine = number;
+    lock.compare_exchange_strong(mine, 0, std::memory_order_acq_rel);
   }
   const int fd = file.Release();
   return Memory(base, bytes, fd, Owner(number, fd));
@@ -233,6 +241,13 @@ void Memory::WriteNote(Note note) {
     if (oldest == nullptr || held.sequence < oldest->sequence) oldest = &held;
   }
   *oldest = note;
+}
+
+void Memory::ForgetOlderNotes() {
+  const std::uint64_t current = CurrentNote().sequence;
+  for (Note& note : header().notes) {
+    if (note.sequence != current) note.sequence = 0;
+  }
 }
 
 Memory::Administration::Administration(const Memory& memory) : file_(memory.file_) {

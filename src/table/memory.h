@@ -45,6 +45,8 @@ class Memory {
   [[nodiscard]] Note PreviousNote() const;
   // Makes `note` the current one. REQUIRES: the administration lock is held, if this is a file.
   void WriteNote(Note note);
+  // Leaves only the current one: all that was counted under another kind has been carried over.
+  void ForgetOlderNotes();
 
   // Held by whoever changes notes; released with the object.
   class Administration {

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sched.h>
 
+#include <cerrno>
+
 namespace weir::table {
 namespace {
 
@@ -49,7 +51,8 @@ bool Owner::IsAlone() const noexcept {
 
 void Owner::LockAdministration(int file) noexcept {
   const flock lock = LockOn(kAdministration);
-  fcntl(file, F_OFD_SETLKW, &lock);
+  while (fcntl(file, F_OFD_SETLKW, &lock) != 0 && errno == EINTR) {
+  }
 }
 
 void Owner::UnlockAdministration(int file) noexcept {

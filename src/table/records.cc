@@ -23,7 +23,7 @@ RecordWord RecordWord::Of(std::uint64_t word) noexcept {
 std::uint64_t RecordWord::word() const noexcept {
   const std::uint64_t unit = std::uint64_t{1} << kUnitBits;
   const std::uint64_t units =
-      std::min(ToNanos(forgotten_at) / unit + 1, (std::uint64_t{1} << kForgottenBits) - 1);
+      std::min((ToNanos(forgotten_at) + unit - 1) / unit, (std::uint64_t{1} << kForgottenBits) - 1);
   return std::uint64_t{owner} << 48 | std::uint64_t{blank} << kForgottenBits |
          (forgotten_at > Instant{} ? units : 0);
 }
@@ -43,9 +43,7 @@ Records::Locked::Locked(Records& records, AtomicSlot& slot, RecordWord word) noe
   if (word_.blank) std::fill(words_.begin(), words_.end(), 0);
 }
 
-Records::Locked::~Locked() {
-  if (!released_) slot_.word().store(word_.word(), std::memory_order_release);
-}
+Records::Locked::~Locked() { slot_.word().store(word_.word(), std::memory_order_release); }
 
 void Records::Locked::Show() noexcept {
   RecordWord mine = word_;
@@ -56,6 +54,7 @@ void Records::Locked::Show() noexcept {
 std::span<std::uint64_t> Records::Locked::BeginRewrite() noexcept {
   word_.blank = true;
   Show();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   return words_;
 }
 
@@ -79,9 +78,11 @@ void Records::Locked::Commit(std::span<const WordWrite> writes, Instant forgotte
   journal.count = writes.size();
   std::copy(writes.begin(), writes.end(), journal.writes.begin());
   journal.complete.store(1, std::memory_order_release);  // from here on it will happen
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   for (const WordWrite& write : writes) words_[write.index] = write.value;
-  slot_.word().store(journal.word, std::memory_order_release);
-  released_ = true;
+  // The journal is closed before the record is let go: a complete one says that its owner is still
+  // at it.
+  Show();
   journal.complete.store(0, std::memory_order_release);
   journal.owner.store(0, std::memory_order_release);
 }
@@ -130,7 +131,11 @@ void Records::TakeOver(AtomicSlot& slot, std::uint32_t dead) noexcept {
 
 // REQUIRES: the owner of the journal is dead, and the recovery lock is held.
 void Records::Replay(Journal& journal) noexcept {
-  if (journal.complete.load(std::memory_order_acquire) != 0) {
+  const auto fits = [this](const WordWrite& write) { return write.index < stride_; };
+  const bool sane =
+      journal.slot < table_.slot_count() && journal.count <= kMaxWordWrites &&
+      std::all_of(journal.writes.begin(), journal.writes.begin() + journal.count, fits);
+  if (sane && journal.complete.load(std::memory_order_acquire) != 0) {
     AtomicSlot& changed = table_.SlotAt(journal.slot);
     // If the slot is not its own any more, all was done but for saying so.
     const std::uint64_t word = changed.word().load(std::memory_order_acquire);

@@ -61,7 +61,6 @@ class Records {
     Records& records_;
     AtomicSlot& slot_;
     RecordWord word_;  // to be put back, without owner
-    bool released_ = false;
     std::span<std::uint64_t> words_;
   };
 

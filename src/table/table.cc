@@ -43,6 +43,7 @@ Table::Pick Table::PickFor(const Key& key, std::uint64_t word, Instant now) noex
                                                        best.held.word == word && held.word != word);
       if (better) best = {&slot, held, left};
     }
+    if (i + 1 >= kNear && best.forgotten_in == Nanos(0)) return best;
   }
   return best;
 }

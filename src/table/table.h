@@ -47,8 +47,10 @@ class Tenancy {
 
 class Table {
  public:
-  // How many lines a key may be away from its own.
-  static constexpr std::size_t kProbe = 16;
+  // How many lines a key may be in.
+  // Far enough that a table with as many live keys as it was made for has room for all of them; how
+  // far they really are is a line or two.
+  static constexpr std::size_t kProbe = 32;
 
   Table(Memory memory, const Tenancy& tenancy)
       : memory_(std::move(memory)),
@@ -116,7 +118,10 @@ class Table {
       }
       std::uint64_t word = 0;
       step(word, kind);
-      if (word == 0) return;  // nothing worth a slot
+      if (word == 0) {  // nothing worth a slot
+        if (tenancy_.current_kind() == kind) return;
+        continue;  // it may be there under the limit that has just been set
+      }
       if (Add(key, word, now) != nullptr) return;
     }
   }
@@ -156,6 +161,9 @@ class Table {
   // Puts the key with `word` into a slot that is free, forgotten, or the closest to it, and returns
   // that; or null if the key is there already, or its kind is not the current one any more.
   AtomicSlot* Add(const Key& key, std::uint64_t word, Instant now) noexcept;
+  [[nodiscard]] std::size_t slot_count() const noexcept {
+    return (line_count_ + kProbe - 1) * Line::kSlots;
+  }
   [[nodiscard]] AtomicSlot& SlotAt(std::size_t number) const noexcept {
     return lines_[number / Line::kSlots].slots[number % Line::kSlots];
   }
