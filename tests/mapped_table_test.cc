@@ -281,7 +281,7 @@ TEST(MappedTableLimit, ChangedInTheMiddleOfEverythingLosesNothing) {
   // third.
   const TemporaryFile file;
   const KeyedOptions options{.max_keys = 3000, .file = file.path()};
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < 3; ++round) {
     std::filesystem::remove(file.path());
     const Shared<std::atomic<int>> changes;
     const pid_t victim = Start([&] {
