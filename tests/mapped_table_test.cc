@@ -29,7 +29,11 @@ constexpr Instant At(Nanos since_start) { return Instant(since_start); }
 pid_t Start(const std::function<void()>& work) {
   const pid_t child = fork();
   if (child == 0) {
-    work();
+    try {
+      work();
+    } catch (...) {
+      _exit(1);  // not on into the tests of the parent
+    }
     _exit(0);
   }
   return child;
@@ -132,6 +136,7 @@ TEST_P(MappedTableTest, LosesNothingToKillNine) {
       }
     });
     while (counts->taken.load() < 1 + round * 150) {
+      ASSERT_EQ(waitpid(victim, nullptr, WNOHANG), 0) << "the victim ended by itself";
     }
     Kill(victim);
 
@@ -281,7 +286,7 @@ TEST(MappedTableLimit, ChangedInTheMiddleOfEverythingLosesNothing) {
   // third.
   const TemporaryFile file;
   const KeyedOptions options{.max_keys = 3000, .file = file.path()};
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 8; ++round) {
     std::filesystem::remove(file.path());
     const Shared<std::atomic<int>> changes;
     const pid_t victim = Start([&] {
@@ -296,6 +301,7 @@ TEST(MappedTableLimit, ChangedInTheMiddleOfEverythingLosesNothing) {
       }
     });
     while (changes->load() < 1 + round * 3) {
+      ASSERT_EQ(waitpid(victim, nullptr, WNOHANG), 0) << "the victim ended by itself";
     }
     Kill(victim);
     KeyedLimiter clients(SlidingWindow{Quota::PerHour(50)}, options);

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -93,8 +94,13 @@ Result<bool> CreateFile(const std::string& path, const Geometry& geometry) {
     return error;
   };
   // The space is taken now: a disk that is full is an error here and not a signal later.
+  // It is asked for first, so that what cannot be had does not fill the disk for others meanwhile.
   const auto bytes = static_cast<off_t>(BytesFor(geometry));
-  if (const int problem = posix_fallocate(file.get(), 0, bytes); problem != 0) {
+  struct statvfs disk {};
+  const bool too_small =
+      fstatvfs(file.get(), &disk) == 0 && BytesFor(geometry) / disk.f_frsize >= disk.f_bavail;
+  const int problem = too_small ? ENOSPC : posix_fallocate(file.get(), 0, bytes);
+  if (problem != 0) {
     errno = problem;
     return give_up("cannot reserve " + std::to_string(bytes) + " bytes");
   }
