@@ -11,7 +11,7 @@ if(tests)
   target_include_directories(weir_tests SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
   target_compile_definitions(weir_tests PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(weir_tests PRIVATE
-    weir $<TARGET_NAME_IF_EXISTS:weir_commands> absl::time Boost::headers
+    weir_commands absl::time Boost::headers
     GTest::gmock GTest::gtest_main Threads::Threads)
   target_precompile_headers(weir_tests PRIVATE
     <gmock/gmock.h> <gtest/gtest.h>

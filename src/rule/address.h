@@ -1,0 +1,61 @@
+// Internet addresses and networks of them.
+//
+// An IPv4 address is kept as the IPv6 address it is mapped to (::ffff:a.b.c.d), so that there is
+// one kind of address, and a client is the same client whichever way it is written.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weir::rule {
+
+class Address {
+ public:
+  using Bytes = std::array<std::uint8_t, 16>;
+  static constexpr std::string_view::size_type kLongestText = 45;
+
+  Address() = default;  // ::
+  explicit Address(const Bytes& bytes) : bytes_(bytes) {}
+
+  // "10.1.2.3", "2001:db8::1", "::ffff:10.1.2.3". No port, no brackets, no zone, no leading zeros
+  // in IPv4 (some read them as octal).
+  static std::optional<Address> Parse(std::string_view text);
+
+  [[nodiscard]] bool is_v4() const;
+  [[nodiscard]] const Bytes& bytes() const { return bytes_; }
+  // The address with all but the first `bits` cleared. Bits of IPv4 count from 0 to 32.
+  [[nodiscard]] Address Masked(unsigned bits) const;
+  [[nodiscard]] std::string ToString() const;
+
+  auto operator<=>(const Address&) const = default;
+
+ private:
+  Bytes bytes_{};
+};
+
+// "10.0.0.0/8", "2001:db8::/32", or an address alone.
+class Network {
+ public:
+  // Fails on bits beyond the prefix ("10.1.0.0/8"), which are most likely a mistake.
+  static std::optional<Network> Parse(std::string_view text);
+  Network(const Address& address, unsigned bits)
+      : address_(address.Masked(bits)), bits_(bits + (address.is_v4() ? 96 : 0)) {}
+
+  [[nodiscard]] bool Contains(const Address& address) const;
+  [[nodiscard]] const Address& address() const { return address_; }
+  // Of the 128 of an IPv6 address, for IPv4 too.
+  [[nodiscard]] unsigned bits() const { return bits_; }
+  [[nodiscard]] std::string ToString() const;
+
+  bool operator==(const Network&) const = default;
+
+ private:
+  Address address_;
+  unsigned bits_;
+};
+
+}  // namespace weir::rule
