@@ -45,7 +45,7 @@ Instant KeyedLimiter::Now() const noexcept { return state_->Now(); }
 
 Decision KeyedLimiter::Take(std::string_view key, Permits cost) noexcept {
   const Timeline::Moment moment = state_->timeline().FollowClock(state_->Now());
-  Decision decision = state_->Take(Hash(key), cost, moment.now);
+  Decision decision = state_->Take(state_->current(), Hash(key), cost, moment.now);
   if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
   Timeline::Adjust(decision, moment.ahead);
   return decision;
@@ -53,7 +53,7 @@ Decision KeyedLimiter::Take(std::string_view key, Permits cost) noexcept {
 
 Decision KeyedLimiter::Take(KeyHash key, Permits cost, Instant now) noexcept {
   const Timeline::Moment moment = state_->timeline().Follow(now);
-  Decision decision = state_->Take(key, cost, moment.now);
+  Decision decision = state_->Take(state_->current(), key, cost, moment.now);
   if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
   Timeline::Adjust(decision, moment.ahead);
   return decision;
@@ -77,7 +77,8 @@ void KeyedLimiter::Take(std::span<const Ask> asks, std::span<Decision> decisions
   const Timeline::Moment moment = state_->timeline().Follow(now);
   const std::uint64_t seed = state_->seed();
   state_->TakeEach(
-      decisions, moment.now, [asks, seed](std::size_t i) { return HashOf(asks[i].key, seed); },
+      state_->current(), decisions, moment.now,
+      [asks, seed](std::size_t i) { return HashOf(asks[i].key, seed); },
       [asks](std::size_t i) { return asks[i].cost; });
   Finish(decisions, state_->has_room(), moment.ahead);
 }
@@ -87,16 +88,16 @@ void KeyedLimiter::Take(std::span<const HashedAsk> asks, std::span<Decision> dec
   WEIR_CHECK(asks.size() == decisions.size());
   const Timeline::Moment moment = state_->timeline().Follow(now);
   state_->TakeEach(
-      decisions, moment.now, [asks](std::size_t i) { return asks[i].key; },
+      state_->current(), decisions, moment.now, [asks](std::size_t i) { return asks[i].key; },
       [asks](std::size_t i) { return asks[i].cost; });
   Finish(decisions, state_->has_room(), moment.ahead);
 }
 
 Decision KeyedLimiter::Peek(std::string_view key, Permits cost, Instant now) noexcept {
   const Timeline::Moment moment = state_->timeline().Follow(now);
-  Decision decision = state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
-    return plan.Peek(state, cost, moment.now);
-  });
+  Decision decision = state_->Change(
+      state_->current(), Hash(key), moment.now,
+      [&](const Plan& plan, auto& state) { return plan.Peek(state, cost, moment.now); });
   if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
   Timeline::Adjust(decision, moment.ahead);
   return decision;
@@ -104,18 +105,18 @@ Decision KeyedLimiter::Peek(std::string_view key, Permits cost, Instant now) noe
 
 Partial KeyedLimiter::TakeUpTo(std::string_view key, Permits cost, Instant now) noexcept {
   const Timeline::Moment moment = state_->timeline().Follow(now);
-  Partial partial = state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
-    return plan.TakeUpTo(state, cost, moment.now);
-  });
+  Partial partial = state_->Change(
+      state_->current(), Hash(key), moment.now,
+      [&](const Plan& plan, auto& state) { return plan.TakeUpTo(state, cost, moment.now); });
   Timeline::Adjust(partial.decision, moment.ahead);
   return partial;
 }
 
 Decision KeyedLimiter::Charge(std::string_view key, Permits cost, Instant now) noexcept {
   const Timeline::Moment moment = state_->timeline().Follow(now);
-  Decision decision = state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
-    return plan.Charge(state, cost, moment.now);
-  });
+  Decision decision = state_->Change(
+      state_->current(), Hash(key), moment.now,
+      [&](const Plan& plan, auto& state) { return plan.Charge(state, cost, moment.now); });
   Timeline::Adjust(decision, moment.ahead);
   return decision;
 }
@@ -123,7 +124,7 @@ Decision KeyedLimiter::Charge(std::string_view key, Permits cost, Instant now) n
 void KeyedLimiter::Refund(std::string_view key, Permits cost, Instant now) noexcept {
   const Instant at = state_->timeline().Follow(now).now;
   RefundInSteps(cost, [&](Permits left) {
-    return state_->Change(Hash(key), at, [&](const Plan& plan, auto& state) {
+    return state_->Change(state_->current(), Hash(key), at, [&](const Plan& plan, auto& state) {
       return plan.Refund(state, left, at, at);
     });
   });
@@ -133,7 +134,7 @@ Reservation KeyedLimiter::Reserve(std::string_view key, Permits cost, Nanos pati
                                   Instant now) noexcept {
   const Timeline::Moment moment = state_->timeline().Follow(now);
   Reservation reservation =
-      state_->Change(Hash(key), moment.now, [&](const Plan& plan, auto& state) {
+      state_->Change(state_->current(), Hash(key), moment.now, [&](const Plan& plan, auto& state) {
         return plan.Reserve(state, cost, moment.now, std::max(patience, Nanos(0)) - moment.ahead);
       });
   if (reservation.decision.verdict == Verdict::kDeny) {
@@ -147,7 +148,7 @@ void KeyedLimiter::Cancel(std::string_view key, Reservation& reservation, Instan
   const Instant at = state_->timeline().Follow(now).now;
   const Permits cost = std::exchange(reservation.cost, Permits{0});
   RefundInSteps(cost, [&](Permits left) {
-    return state_->Change(Hash(key), at, [&](const Plan& plan, auto& state) {
+    return state_->Change(state_->current(), Hash(key), at, [&](const Plan& plan, auto& state) {
       return plan.Refund(state, left, at, reservation.taken);
     });
   });

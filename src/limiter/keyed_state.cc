@@ -15,7 +15,6 @@ using table::Geometry;
 using table::Line;
 using table::Memory;
 using table::Note;
-using table::RecordWord;
 using table::Slot;
 
 namespace {
@@ -70,15 +69,10 @@ void SetClock(Note& note, const Memory& memory) {
 
 KeyedLimiter::State::State(Memory memory, Plan plan, std::uint16_t kind,
                            std::function<bool()> has_room)
-    : table_(std::move(memory), *this),
+    : KeyStates(std::move(memory)),
       timeline_(table_.memory().header().timeline, plan.memory()),
       seed_(table_.memory().header().identity.hash_seed),
       has_room_(std::move(has_room)) {
-  const std::size_t words = table_.memory().header().identity.geometry.record_words;
-  if (words > 0) {
-    records_.emplace(table_);
-    blank_.resize(words);
-  }
   Publish(std::move(plan), kind);
 }
 
@@ -157,9 +151,9 @@ Instant KeyedLimiter::State::LastSeen() {
   return latest > 0 ? Instant(Nanos(latest)) : Now();
 }
 
-const KeyedLimiter::State::Current* KeyedLimiter::State::Remember(Plan plan, std::uint16_t kind) {
+const Planned* KeyedLimiter::State::Remember(Plan plan, std::uint16_t kind) {
   all_plans_.push_back(
-      std::make_unique<const Current>(std::move(plan), kind, !records_.has_value()));
+      std::make_unique<const Planned>(std::move(plan), kind, !records_.has_value()));
   plans_[kind % kPlans].store(all_plans_.back().get(), std::memory_order_release);
   return all_plans_.back().get();
 }
@@ -199,7 +193,7 @@ Result<Limit> KeyedLimiter::State::SetLimit(const Limit& limit, Instant now) {
 
 // Carries over every key that nobody has asked for since the limit was changed.
 void KeyedLimiter::State::Sweep(Instant now) {
-  const Current& current = *current_.load(std::memory_order_acquire);
+  const Planned& current = this->current();
   table_.ForEach([&](table::AtomicSlot& slot) {
     if (records_) {
       records_->Visit(slot,
@@ -209,77 +203,11 @@ void KeyedLimiter::State::Sweep(Instant now) {
     for (Slot old = slot.Load(); old.tag != 0 && table::KindOf(old.tag) != current.kind;
          old = slot.Load()) {
       const Slot renewed{(old.tag & ~table::kKindMask) | current.kind,
-                         Renew(table::KindOf(old.tag), old.word, now)};
+                         Renew(table::KindOf(old.tag), old.word, current.kind, now)};
       if (slot.Swap(old, renewed)) break;
     }
   });
   table_.memory().ForgetOlderNotes();  // nothing is left of the limits before
-}
-
-void KeyedLimiter::State::CarryRecord(table::Records::Locked& record, const Current& current,
-                                      Instant now) noexcept {
-  const std::uint64_t written_by = record.words()[0];
-  if (written_by == 0 || written_by == current.kind) return;
-  const auto kind = static_cast<std::uint16_t>(written_by);
-  const std::vector<std::uint64_t> before(record.words().begin() + 1, record.words().end());
-  const std::span<std::uint64_t> after = record.BeginRewrite();
-  std::fill(after.begin(), after.end(), 0);
-  if (Knows(kind)) current.plan.Carry(PlanOf(kind), before, after.subspan(1), now);
-  after[0] = current.kind;
-  algorithm::State state(after);
-  state.SetBase(1);
-  record.EndRewrite(Later(now, current.plan.ForgottenIn(state, now)));
-}
-
-Decision KeyedLimiter::State::TakeAny(const table::Key& key, Permits cost, Instant now) noexcept {
-  return ChangeKey(key, now, [&](const Plan& plan, algorithm::State& state) {
-    return plan.Admit(state, cost, now);
-  });
-}
-
-void KeyedLimiter::State::TakeSlowly(const table::Key& key, Permits cost, Instant now,
-                                     Decision& decision) noexcept {
-  table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t kind) {
-    algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
-    decision = PlanOf(kind).Admit(state, cost, now);
-    if (!state.writes().empty()) word = state.writes()[0].value;
-  });
-}
-
-Nanos KeyedLimiter::State::ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const {
-  if (records_) return RecordWord::ForgottenIn(word, now);
-  constexpr Nanos kLongest = Nanos::max() - Nanos(1);  // every word can go if it must
-  const Current& current = *current_.load(std::memory_order_acquire);
-  if (current.bucket != nullptr && current.kind == kind) [[likely]] {
-    return std::min(ToDuration(current.bucket->ForgottenIn(word, now)), kLongest);
-  }
-  if (!Knows(kind)) return Nanos(0);
-  algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
-  return std::min(PlanOf(kind).ForgottenIn(state, now), kLongest);
-}
-
-std::uint16_t KeyedLimiter::State::current_kind() const {
-  return records_ ? kRecordKind : current_.load(std::memory_order_acquire)->kind;
-}
-
-std::uint64_t KeyedLimiter::State::Renew(std::uint16_t kind, std::uint64_t word,
-                                         Instant now) const {
-  if (records_) return RecordWord{0, true, Instant{}}.word();  // no such kind: not one of ours
-  if (!Knows(kind)) return 0;
-  std::uint64_t renewed = 0;
-  current_.load(std::memory_order_acquire)
-      ->plan.Carry(PlanOf(kind), std::span<const std::uint64_t>(&word, 1),
-                   std::span<std::uint64_t>(&renewed, 1), now);
-  return renewed;
-}
-
-std::uint64_t KeyedLimiter::State::CountKeys(Instant now) noexcept {
-  std::uint64_t count = 0;
-  table_.ForEach([&](table::AtomicSlot& slot) {
-    const Slot held = slot.Load();
-    if (ForgottenIn(table::KindOf(held.tag), held.word, now) > Nanos(0)) ++count;
-  });
-  return count;
 }
 
 }  // namespace weir

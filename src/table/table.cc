@@ -12,10 +12,11 @@ AtomicSlot* Table::Find(const Key& key, Instant now) noexcept {
       if (tag == 0) return nullptr;
       if (!SameKey(tag, key.tag)) continue;
       // The same key under another limit: an older one, or we are late and shall start over.
-      if (KindOf(key.tag) != tenancy_.current_kind()) return nullptr;
+      const std::uint16_t kind = KindOf(key.tag);
+      if (tenancy_.CurrentOf(kind) != kind) return nullptr;
       const Slot old = slot.Load();
       if (old.tag != tag) return Find(key, now);
-      if (!slot.Swap(old, {key.tag, tenancy_.Renew(KindOf(tag), old.word, now)})) {
+      if (!slot.Swap(old, {key.tag, tenancy_.Renew(KindOf(tag), old.word, kind, now)})) {
         return Find(key, now);
       }
       return &slot;
@@ -53,7 +54,8 @@ AtomicSlot* Table::Add(const Key& key, std::uint64_t word, Instant now) noexcept
   Header& header = memory_.header();
   const OwnerLock lock(header.locks[key.line % Header::kLocks], memory_.owner());
   for (Backoff backoff;; backoff.Pause()) {
-    if (Find(key, now) != nullptr || tenancy_.current_kind() != KindOf(key.tag)) return nullptr;
+    if (Find(key, now) != nullptr) return nullptr;
+    if (tenancy_.CurrentOf(KindOf(key.tag)) != KindOf(key.tag)) return nullptr;
     const Pick pick = PickFor(key, word, now);
     if (pick.slot == nullptr || !pick.slot->Swap(pick.held, {key.tag, word})) continue;
     if (pick.forgotten_in > Nanos(0)) header.evicted.fetch_add(1, std::memory_order_relaxed);

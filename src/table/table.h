@@ -39,10 +39,12 @@ class Tenancy {
   // Until the word says nothing any more; Nanos(0) if it does not now, Nanos::max() if it must
   // stay.
   virtual Nanos ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const = 0;
-  // The kind that keys are added as. Words of other kinds are from before a change of limits.
-  virtual std::uint16_t current_kind() const = 0;
-  // The word under the current kind that says what `word` says under `kind`.
-  virtual std::uint64_t Renew(std::uint16_t kind, std::uint64_t word, Instant now) const = 0;
+  // The kind that a key asked for as `kind` is kept as: the same, unless limits have changed since.
+  // A key found under any other kind is from before a change of its limit.
+  virtual std::uint16_t CurrentOf(std::uint16_t kind) const = 0;
+  // The word under the kind `to` that says what `word` says under `from`.
+  virtual std::uint64_t Renew(std::uint16_t from, std::uint64_t word, std::uint16_t to,
+                              Instant now) const = 0;
 };
 
 class Table {
@@ -104,12 +106,12 @@ class Table {
   };
   [[nodiscard]] Map map() const noexcept { return map_; }
 
-  // `step(word, kind)` may run several times; the last run counts. `kind` is the key's, or the
-  // current one if that has changed meanwhile. `now` is for telling which other keys are forgotten.
+  // `step(word, kind)` may run several times; the last run counts. `kind` is the key's, or what
+  // that has become meanwhile. `now` is for telling which other keys are forgotten.
   template <typename Step>
   void Update(const Key& as_asked, Instant now, const Step& step) noexcept {
     for (;;) {
-      const std::uint16_t kind = tenancy_.current_kind();
+      const std::uint16_t kind = tenancy_.CurrentOf(KindOf(as_asked.tag));
       const Key key = WithKind(as_asked, kind);
       const auto step_of_kind = [&](std::uint64_t& word) { step(word, kind); };
       if (AtomicSlot* slot = Find(key, now)) {
@@ -119,7 +121,7 @@ class Table {
       std::uint64_t word = 0;
       step(word, kind);
       if (word == 0) {  // nothing worth a slot
-        if (tenancy_.current_kind() == kind) return;
+        if (tenancy_.CurrentOf(kind) == kind) return;
         continue;  // it may be there under the limit that has just been set
       }
       if (Add(key, word, now) != nullptr) return;
@@ -156,10 +158,10 @@ class Table {
   }
   [[nodiscard]] Memory& memory() noexcept { return memory_; }
 
-  // The slot of a key, or null. Moves a key of an older kind to the current one on the way.
+  // The slot of a key, or null. Moves a key of an older kind to its own on the way.
   AtomicSlot* Find(const Key& key, Instant now) noexcept;
   // Puts the key with `word` into a slot that is free, forgotten, or the closest to it, and returns
-  // that; or null if the key is there already, or its kind is not the current one any more.
+  // that; or null if the key is there already, or its kind is not current any more.
   AtomicSlot* Add(const Key& key, std::uint64_t word, Instant now) noexcept;
   [[nodiscard]] std::size_t slot_count() const noexcept {
     return (line_count_ + kProbe - 1) * Line::kSlots;

@@ -1,0 +1,93 @@
+#include "limiter/key_states.h"
+
+#include <algorithm>
+
+#include "base/time.h"
+
+namespace weir {
+
+using algorithm::Plan;
+using table::RecordWord;
+using table::Slot;
+
+KeyStates::KeyStates(table::Memory memory) : table_(std::move(memory), *this) {
+  const std::size_t words = table_.memory().header().identity.geometry.record_words;
+  if (words > 0) {
+    records_.emplace(table_);
+    blank_.resize(words);
+  }
+}
+
+void KeyStates::CarryRecord(table::Records::Locked& record, const Planned& current,
+                            Instant now) noexcept {
+  const std::uint64_t written_by = record.words()[0];
+  if (written_by == 0 || written_by == current.kind) return;
+  const std::vector<std::uint64_t> before(record.words().begin() + 1, record.words().end());
+  const std::span<std::uint64_t> after = record.BeginRewrite();
+  std::fill(after.begin(), after.end(), 0);
+  if (const Planned* old = Known(static_cast<std::uint16_t>(written_by))) {
+    current.plan.Carry(old->plan, before, after.subspan(1), now);
+  }
+  after[0] = current.kind;
+  algorithm::State state(after);
+  state.SetBase(1);
+  record.EndRewrite(Later(now, current.plan.ForgottenIn(state, now)));
+}
+
+Decision KeyStates::TakeAny(const Planned& planned, const table::Key& key, Permits cost,
+                            Instant now) noexcept {
+  return ChangeKey(planned, key, now, [&](const Plan& plan, algorithm::State& state) {
+    return plan.Admit(state, cost, now);
+  });
+}
+
+void KeyStates::TakeSlowly(const table::Key& key, Permits cost, Instant now,
+                           Decision& decision) noexcept {
+  table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t kind) {
+    algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
+    decision = Known(kind)->plan.Admit(state, cost, now);
+    if (!state.writes().empty()) word = state.writes()[0].value;
+  });
+}
+
+Nanos KeyStates::ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const {
+  if (records_) return RecordWord::ForgottenIn(word, now);
+  constexpr Nanos kLongest = Nanos::max() - Nanos(1);  // every word can go if it must
+  const Planned* planned = Known(kind);
+  if (planned == nullptr) return Nanos(0);
+  if (planned->bucket != nullptr) [[likely]] {
+    return std::min(ToDuration(planned->bucket->ForgottenIn(word, now)), kLongest);
+  }
+  algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
+  return std::min(planned->plan.ForgottenIn(state, now), kLongest);
+}
+
+std::uint16_t KeyStates::CurrentOf(std::uint16_t kind) const {
+  if (records_) return kRecordKind;
+  // Who asks for a kind has a plan for it; only a plan that was forgotten since has none.
+  const Planned* planned = Known(kind);
+  return planned != nullptr ? Latest(*planned).kind : kind;
+}
+
+std::uint64_t KeyStates::Renew(std::uint16_t from, std::uint64_t word, std::uint16_t to,
+                               Instant now) const {
+  if (records_) return RecordWord{0, true, Instant{}}.word();  // no such kind: not one of ours
+  const Planned* old = Known(from);
+  const Planned* current = Known(to);
+  if (old == nullptr || current == nullptr) return 0;
+  std::uint64_t renewed = 0;
+  current->plan.Carry(old->plan, std::span<const std::uint64_t>(&word, 1),
+                      std::span<std::uint64_t>(&renewed, 1), now);
+  return renewed;
+}
+
+std::uint64_t KeyStates::CountKeys(Instant now) noexcept {
+  std::uint64_t count = 0;
+  table_.ForEach([&](table::AtomicSlot& slot) {
+    const Slot held = slot.Load();
+    if (ForgottenIn(table::KindOf(held.tag), held.word, now) > Nanos(0)) ++count;
+  });
+  return count;
+}
+
+}  // namespace weir

@@ -1,0 +1,235 @@
+// The states of keys in one table, read by the plans they were written by.
+//
+// The state of a key under most limits is one word, which is the word of its slot. Under the others
+// it is a record beside the slot: the kind of the plan it was written by, then the plan's words.
+// Which plans there are, and which of them counts, is for whoever derives from this to say: one for
+// all keys (KeyedLimiter), or one for each rule (Ledger).
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "algorithm/plan.h"
+#include "table/records.h"
+#include "table/table.h"
+#include "weir/keyed_limiter.h"
+
+namespace weir {
+
+// A plan, and the number that its words are marked with.
+struct Planned {
+  Planned(algorithm::Plan p, std::uint16_t k, bool in_words)
+      : plan(std::move(p)), bucket(in_words ? plan.only_bucket() : nullptr), kind(k) {
+    if (bucket != nullptr && bucket->is_plain()) plain.emplace(*bucket);
+  }
+  // REQUIRES: bucket != nullptr
+  template <typename Run>
+  [[gnu::always_inline]] void WithBucket(const Run& run) const noexcept {
+    if (plain) [[likely]] {
+      run(*plain);
+    } else {
+      run(*bucket);
+    }
+  }
+
+  const algorithm::Plan plan;
+  const algorithm::Bucket* const bucket;  // null: not as simple as that
+  std::optional<algorithm::PlainBucket> plain;
+  const std::uint16_t kind;
+};
+
+class KeyStates : public table::Tenancy {
+  template <typename Step>
+  using AnswerOf = std::invoke_result_t<Step, const algorithm::Plan&, algorithm::State&>;
+
+ public:
+  explicit KeyStates(table::Memory memory);
+  ~KeyStates() override = default;
+  KeyStates(const KeyStates&) = delete;
+  KeyStates& operator=(const KeyStates&) = delete;
+
+  // Decides one request after the other while the memory of those to come is on its way: the line
+  // of each is asked for 16 requests ahead, about as many as a core can wait for at a time, and a
+  // few ahead it is looked which slot it is in, or whether the line beside is needed too.
+  template <typename KeyAt, typename CostAt>
+  void TakeEach(const Planned& planned, std::span<Decision> decisions, Instant now, KeyAt key_at,
+                CostAt cost_at) noexcept {
+    const std::uint16_t kind = KindOf(planned);
+    const table::Table::Map map = table_.map();
+    const auto fetch = [map, kind, key_at](Request& request, std::size_t i) {
+      const KeyHash hash = key_at(i);
+      request.key = map.KeyOf(hash.low, hash.high, kind);
+      map.Prefetch(request.key);
+    };
+    const auto look = [map](Request& request) { request.slot = map.Look(request.key); };
+
+    const auto each = [decisions, fetch, look](const auto& take) {
+      std::array<Request, kBlock> block;
+      const std::size_t count = decisions.size();
+      // The last requests have none behind them to fetch.
+      const std::size_t most = count > kBlock ? count - kBlock : 0;
+      for (std::size_t i = 0; i < std::min(kBlock, count); ++i) fetch(block[i], i);
+      for (std::size_t i = 0; i < std::min(kSoon, count); ++i) look(block[i]);
+      for (std::size_t i = 0; i < most; ++i) {
+        Request& request = block[i % kBlock];
+        look(block[(i + kSoon) % kBlock]);
+        take(request, i);
+        fetch(request, i + kBlock);
+      }
+      for (std::size_t i = most; i < count; ++i) {
+        if (i + kSoon < count) look(block[(i + kSoon) % kBlock]);
+        take(block[i % kBlock], i);
+      }
+    };
+    if (planned.bucket == nullptr) {
+      each([&](const Request& request, std::size_t i) {
+        decisions[i] = TakeAny(planned, request.key, cost_at(i), now);
+      });
+      return;
+    }
+    planned.WithBucket([&](auto bucket) {
+      const std::uint64_t tick = bucket.TickAt(now);
+      each([=, this](const Request& request, std::size_t i) {
+        TakeFrom(bucket, tick, request.key, request.slot, cost_at(i), now, decisions[i]);
+      });
+    });
+  }
+
+  Decision Take(const Planned& planned, KeyHash hash, Permits cost, Instant now) noexcept {
+    const table::Table::Map map = table_.map();
+    const table::Key key = map.KeyOf(hash.low, hash.high, KindOf(planned));
+    Decision decision;
+    if (planned.bucket != nullptr) [[likely]] {
+      planned.WithBucket([&](const auto& bucket) {
+        TakeFrom(bucket, bucket.TickAt(now), key, map.Look(key), cost, now, decision);
+      });
+    } else {
+      decision = TakeAny(planned, key, cost, now);
+    }
+    return decision;
+  }
+
+  // Runs `step(plan, state)` on the state of a key and keeps what it changed, atomically.
+  template <typename Step>
+  AnswerOf<Step> Change(const Planned& planned, KeyHash hash, Instant now,
+                        const Step& step) noexcept {
+    return ChangeKey(planned, table_.map().KeyOf(hash.low, hash.high, KindOf(planned)), now, step);
+  }
+
+  [[nodiscard]] std::uint64_t evicted() const noexcept { return table_.evicted(); }
+  [[nodiscard]] std::size_t bytes() noexcept { return table_.memory().bytes(); }
+  [[nodiscard]] std::uint64_t CountKeys(Instant now) noexcept;
+  [[nodiscard]] bool has_records() const noexcept { return records_.has_value(); }
+
+  // Tenancy
+  Nanos ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const override;
+  std::uint16_t CurrentOf(std::uint16_t kind) const override;
+  std::uint64_t Renew(std::uint16_t from, std::uint64_t word, std::uint16_t to,
+                      Instant now) const override;
+
+ protected:
+  // The plan of a kind; null if there is none: words of that kind are from before our time.
+  [[nodiscard]] virtual const Planned* Known(std::uint16_t kind) const noexcept = 0;
+  // What is to be used in place of `planned`: that, unless its limit has been changed meanwhile.
+  [[nodiscard]] virtual const Planned& Latest(const Planned& planned) const noexcept = 0;
+
+  // Brings a record that was written under another plan up to date.
+  void CarryRecord(table::Records::Locked& record, const Planned& current, Instant now) noexcept;
+
+  table::Table table_;
+  std::optional<table::Records> records_;
+  std::vector<std::uint64_t> blank_;  // a record with nothing in it
+
+ private:
+  // All slots that have records are of one kind; the kind of the plan is in the record.
+  static constexpr std::uint16_t kRecordKind = 1;
+  [[nodiscard]] std::uint16_t KindOf(const Planned& planned) const noexcept {
+    return records_ ? kRecordKind : planned.kind;
+  }
+
+  // A request of a batch, on its way.
+  struct alignas(32) Request {
+    table::Key key;
+    table::AtomicSlot* slot;
+  };
+  static constexpr std::size_t kBlock = 16;
+  static constexpr std::size_t kSoon = 4;
+
+  // The whole of a decision, where the limit is a bucket and `slot` is that of the key, if known.
+  // What it says is worked out after the word is changed: nothing comes between reading and writing
+  // it.
+  template <typename Bucket>
+  [[gnu::always_inline]] void TakeFrom(const Bucket& bucket, std::uint64_t tick,
+                                       const table::Key& key, table::AtomicSlot* slot, Permits cost,
+                                       Instant now, Decision& decision) noexcept {
+    algorithm::Bucket::Trial trial;
+    const auto step = [&](std::uint64_t& word) { trial = bucket.Try(word, cost, tick); };
+    if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) [[likely]] {
+      bucket.Tell(trial, cost, decision);
+    } else {
+      TakeNearby(bucket, key, cost, now, decision);
+    }
+  }
+  // One key in eleven is not in its own line but, most likely, in the one beside it.
+  template <typename Bucket>
+  [[gnu::noinline]] void TakeNearby(const Bucket& bucket, const table::Key& key, Permits cost,
+                                    Instant now, Decision& decision) noexcept {
+    algorithm::Bucket::Trial trial;
+    const auto step = [&](std::uint64_t& word) {
+      trial = bucket.Try(word, cost, bucket.TickAt(now));
+    };
+    table::AtomicSlot* slot = table_.map().LookNearby(key);
+    if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) {
+      bucket.Tell(trial, cost, decision);
+    } else {
+      TakeSlowly(key, cost, now, decision);
+    }
+  }
+  void TakeSlowly(const table::Key& key, Permits cost, Instant now, Decision& decision) noexcept;
+  // For limits of every kind.
+  Decision TakeAny(const Planned& planned, const table::Key& key, Permits cost,
+                   Instant now) noexcept;
+  template <typename Step>
+  AnswerOf<Step> ChangeKey(const Planned& planned, const table::Key& key, Instant now,
+                           const Step& step) noexcept {
+    if (records_) return ChangeRecord(planned, key, now, step);
+    AnswerOf<Step> answer{};
+    table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t kind) {
+      algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
+      answer = step(Known(kind)->plan, state);
+      if (!state.writes().empty()) word = state.writes()[0].value;
+    });
+    return answer;
+  }
+
+  template <typename Step>
+  AnswerOf<Step> ChangeRecord(const Planned& planned, const table::Key& key, Instant now,
+                              const Step& step) noexcept {
+    if (table_.Find(key, now) == nullptr) {
+      algorithm::State nothing{std::span<const std::uint64_t>(blank_)};
+      nothing.SetBase(1);
+      auto answer = step(Latest(planned).plan, nothing);
+      if (nothing.writes().empty()) return answer;  // nothing worth a slot
+    }
+    table::Records::Locked record = records_->Lock(key, now);
+    const Planned& current = Latest(planned);
+    CarryRecord(record, current, now);
+    algorithm::State state(record.words());
+    state.SetBase(1);
+    auto answer = step(current.plan, state);
+    if (!state.writes().empty()) {
+      state.SetBase(0);
+      state.Enter(0);
+      state.Set(0, current.kind);
+      state.SetBase(1);
+      record.Commit(state.writes(), Later(now, current.plan.ForgottenIn(state, now)));
+    }
+    return answer;
+  }
+};
+
+}  // namespace weir
