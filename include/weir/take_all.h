@@ -12,7 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <tuple>
+#include <span>
 #include <utility>
 
 #include "weir/decision.h"
@@ -48,37 +48,61 @@ inline void Join(Decision& all, Decision one, std::size_t index) {
   all.grace = all.allowed() ? grace : Grace::kNone;
 }
 
+// All or nothing, over parts that are known by number: `peek(i)`, `reserve(i, patience)` and
+// `cancel(i, reservation)`. `taken` has room for all, and says afterwards what each part said last.
+template <typename Peek, typename Reserve, typename Cancel>
+Decision TakeParts(std::span<Reservation> taken, const Peek& peek, const Reserve& reserve,
+                   const Cancel& cancel) {
+  Decision all{.remaining = Permits{UINT64_MAX}};
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    taken[i] = {.decision = peek(i)};
+    Join(all, taken[i].decision, i);
+  }
+  if (all.verdict == Verdict::kNever) return all;
+  const bool refused = !all.allowed();
+
+  all = {.remaining = Permits{UINT64_MAX}};
+  std::size_t asked = 0;
+  // If it is known to be refused, all are asked: some may count refusals, and all have a say.
+  while (asked < taken.size() && (refused || all.allowed())) {
+    // Only who said so before may make the request wait.
+    taken[asked] = reserve(asked, taken[asked].decision.wait);
+    Join(all, taken[asked].decision, asked);
+    ++asked;
+  }
+  if (all.allowed()) return all;
+  for (std::size_t i = 0; i < asked; ++i) {
+    if (taken[i].allowed()) cancel(i, taken[i]);
+  }
+  return all;
+}
+
 }  // namespace internal
 
 // Decision::limit_index counts the parts from 0: the one that refused the longest, or has the least
 // left.
 template <TakesPart... Parts>
 Decision TakeAllAt(Instant now, Permits cost, Parts&&... parts) {
-  Decision all{.remaining = Permits{UINT64_MAX}};
-  std::size_t index = 0;
-  (internal::Join(all, parts.Peek(cost, now), index++), ...);
-  if (all.verdict == Verdict::kNever || cost.count == 0) return all;
-  const Nanos patience = all.wait;  // shapers among them may have their queues
-  const bool refused = !all.allowed();
-
-  all = {.remaining = Permits{UINT64_MAX}};
-  index = 0;
   Reservation taken[sizeof...(Parts)];
-  const auto take = [&](auto& part) {
-    taken[index] = part.Reserve(cost, patience, now);
-    internal::Join(all, taken[index].decision, index);
-    ++index;
-    // If it is known to be refused, all are asked: some may count refusals, and all have a say.
-    return refused || all.allowed();
+  // Calls `use` with the part of number `i`.
+  const auto with = [&parts...](std::size_t i, const auto& use) {
+    std::size_t number = 0;
+    ((number++ == i ? use(parts) : void()), ...);
   };
-  if ((take(parts) && ...) && all.allowed()) return all;
-  std::size_t held = 0;
-  const auto give_back = [&](auto& part) {
-    if (held < index && taken[held].allowed()) part.Cancel(taken[held], now);
-    ++held;
+  const auto peek = [&](std::size_t i) {
+    Decision decision;
+    with(i, [&](auto& part) { decision = part.Peek(cost, now); });
+    return decision;
   };
-  (give_back(parts), ...);
-  return all;
+  const auto reserve = [&](std::size_t i, Nanos patience) {
+    Reservation reservation;
+    with(i, [&](auto& part) { reservation = part.Reserve(cost, patience, now); });
+    return reservation;
+  };
+  const auto cancel = [&](std::size_t i, Reservation& reservation) {
+    with(i, [&](auto& part) { part.Cancel(reservation, now); });
+  };
+  return internal::TakeParts(taken, peek, reserve, cancel);
 }
 
 template <TakesPart... Parts>

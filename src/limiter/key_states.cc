@@ -34,6 +34,52 @@ void KeyStates::CarryRecord(table::Records::Locked& record, const Planned& curre
   record.EndRewrite(Later(now, current.plan.ForgottenIn(state, now)));
 }
 
+bool KeyStates::Holds(KeyHash hash) const noexcept {
+  const table::AtomicSlot* slot = table_.FindOfAnyKind(KeyOf(hash));
+  if (slot == nullptr) return false;
+  const std::uint64_t word = slot->Load().word;
+  return records_ ? !RecordWord::Of(word).blank : word != 0;
+}
+
+std::optional<KeyStates::Parcel> KeyStates::Withdraw(KeyHash hash, Instant now) {
+  table::AtomicSlot* slot = table_.FindOfAnyKind(KeyOf(hash));
+  if (slot == nullptr) return std::nullopt;
+  Parcel parcel;
+  if (!records_) {
+    const Slot held = slot->Load();
+    if (!slot->Swap(held, {held.tag, 0})) return Withdraw(hash, now);
+    parcel = {Known(table::KindOf(held.tag)), {held.word}};
+  } else {
+    records_->Visit(*slot, [&](table::Records::Locked& record) {
+      const std::span<const std::uint64_t> words = record.words();
+      parcel = {Known(static_cast<std::uint16_t>(words[0])), {words.begin() + 1, words.end()}};
+      record.BeginRewrite();  // and never ended: what is left is blank
+    });
+  }
+  if (parcel.planned == nullptr) return std::nullopt;
+  return parcel;
+}
+
+void KeyStates::Deposit(const Planned& planned, KeyHash hash, const Parcel& parcel, Instant now) {
+  std::vector<std::uint64_t> carried(planned.plan.words());
+  planned.plan.Carry(parcel.planned->plan, parcel.words, carried, now);
+  const table::Key key = table_.map().KeyOf(hash.low, hash.high, KindOf(planned));
+  if (!records_) {
+    table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t /*kind*/) {
+      if (word == 0) word = carried[0];
+    });
+    return;
+  }
+  table::Records::Locked record = records_->Lock(key, now);
+  if (record.words()[0] != 0) return;
+  const std::span<std::uint64_t> words = record.BeginRewrite();
+  words[0] = planned.kind;
+  std::copy(carried.begin(), carried.end(), words.begin() + 1);
+  algorithm::State state(words);
+  state.SetBase(1);
+  record.EndRewrite(Later(now, planned.plan.ForgottenIn(state, now)));
+}
+
 Decision KeyStates::TakeAny(const Planned& planned, const table::Key& key, Permits cost,
                             Instant now) noexcept {
   return ChangeKey(planned, key, now, [&](const Plan& plan, algorithm::State& state) {

@@ -120,6 +120,18 @@ class KeyStates : public table::Tenancy {
     return ChangeKey(planned, table_.map().KeyOf(hash.low, hash.high, KindOf(planned)), now, step);
   }
 
+  // A key that goes from one table to another, because its limit was changed to one whose state is
+  // of another size: what it has used, as the words of `planned`.
+  struct Parcel {
+    const Planned* planned = nullptr;
+    std::vector<std::uint64_t> words;
+  };
+  [[nodiscard]] bool Holds(KeyHash hash) const noexcept;
+  // Nothing if the key is not here. Afterwards it is forgotten here.
+  std::optional<Parcel> Withdraw(KeyHash hash, Instant now);
+  // REQUIRES: the key is not here. If it comes meanwhile, what it brings counts.
+  void Deposit(const Planned& planned, KeyHash hash, const Parcel& parcel, Instant now);
+
   [[nodiscard]] std::uint64_t evicted() const noexcept { return table_.evicted(); }
   [[nodiscard]] std::size_t bytes() noexcept { return table_.memory().bytes(); }
   [[nodiscard]] std::uint64_t CountKeys(Instant now) noexcept;
@@ -149,6 +161,9 @@ class KeyStates : public table::Tenancy {
   static constexpr std::uint16_t kRecordKind = 1;
   [[nodiscard]] std::uint16_t KindOf(const Planned& planned) const noexcept {
     return records_ ? kRecordKind : planned.kind;
+  }
+  [[nodiscard]] table::Key KeyOf(KeyHash hash) const noexcept {
+    return table_.map().KeyOf(hash.low, hash.high, kRecordKind);
   }
 
   // A request of a batch, on its way.

@@ -1,12 +1,10 @@
 #include "weir/keyed_limiter.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <utility>
 
 #include "base/check.h"
 #include "limiter/elastic.h"
+#include "limiter/key_hash.h"
 #include "limiter/keyed_state.h"
 #include "limiter/pause.h"
 #include "limiter/refund.h"
@@ -14,15 +12,6 @@
 namespace weir {
 
 using algorithm::Plan;
-
-namespace {
-
-KeyHash HashOf(std::string_view key, std::uint64_t seed) noexcept {
-  const XXH128_hash_t hash = XXH3_128bits_withSeed(key.data(), key.size(), seed);
-  return {hash.low64, hash.high64};
-}
-
-}  // namespace
 
 KeyedLimiter::KeyedLimiter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 KeyedLimiter::KeyedLimiter(const Limit& limit, KeyedOptions options)
@@ -38,7 +27,7 @@ Result<KeyedLimiter> KeyedLimiter::Open(const Limit& limit, KeyedOptions options
 }
 
 KeyHash KeyedLimiter::Hash(std::string_view key) const noexcept {
-  return HashOf(key, state_->seed());
+  return HashKey(key, state_->seed());
 }
 
 Instant KeyedLimiter::Now() const noexcept { return state_->Now(); }
@@ -78,7 +67,7 @@ void KeyedLimiter::Take(std::span<const Ask> asks, std::span<Decision> decisions
   const std::uint64_t seed = state_->seed();
   state_->TakeEach(
       state_->current(), decisions, moment.now,
-      [asks, seed](std::size_t i) { return HashOf(asks[i].key, seed); },
+      [asks, seed](std::size_t i) { return HashKey(asks[i].key, seed); },
       [asks](std::size_t i) { return asks[i].cost; });
   Finish(decisions, state_->has_room(), moment.ahead);
 }

@@ -1,71 +1,21 @@
 #include "limiter/keyed_state.h"
 
 #include <algorithm>
-#include <cstring>
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include "base/time.h"
+#include "limiter/geometry.h"
+#include "limiter/note_clock.h"
 
 namespace weir {
 
 using algorithm::Plan;
 using table::Geometry;
-using table::Line;
+
 using table::Memory;
 using table::Note;
 using table::Slot;
-
-namespace {
-
-Result<Geometry> GeometryFor(const KeyedOptions& options, const Plan& plan) {
-  constexpr std::uint64_t kMostKeys = std::uint64_t{1} << 36;
-  if (options.max_keys < 1 || options.max_keys > kMostKeys) {
-    return Error{"max_keys must be between 1 and " + std::to_string(kMostKeys) + ", got " +
-                 std::to_string(options.max_keys)};
-  }
-  // Keys per hundred slots.
-  const std::uint64_t percent = options.fill == Fill::kDense ? 82 : 66;
-  const std::uint64_t slots = options.max_keys * 100 / percent + 1;
-  return Geometry{.lines = slots / Line::kSlots + 1,
-                  .record_words = plan.words() > 1 ? 1 + plan.words() : 0};
-}
-
-// How far the clock of an earlier boot may have been ahead of the one of this.
-constexpr Nanos kMostAhead = std::chrono::hours(24 * 366);
-
-std::string BootId() {
-  std::string id;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
-  return id;
-}
-
-template <std::size_t N>
-void Copy(const std::string& text, std::array<char, N>& to) {
-  to.fill('\0');
-  std::memcpy(to.data(), text.data(), std::min(text.size(), N - 1));
-}
-template <std::size_t N>
-std::string Text(const std::array<char, N>& from) {
-  return {from.data(), strnlen(from.data(), N)};
-}
-
-// All processes that share a table read the same clock: the boot's, and the wall clock as it was
-// when the first of them came. After another boot, time goes on from the later of the wall clock
-// and what was seen last: the wall clock may have been set back meanwhile.
-void SetClock(Note& note, const Memory& memory) {
-  const std::string boot = BootId();
-  if (note.sequence != 0 && Text(note.boot_id) == boot) return;
-  const Nanos wall = BootTime() + WallMinusBoot();
-  // An instant that no clock shows was somebody's test, or mistake.
-  const Nanos latest = std::min(
-      Nanos(memory.header().timeline.latest_ns.load(std::memory_order_relaxed)), wall + kMostAhead);
-  note.wall_minus_boot_ns = (std::max(wall, latest) - BootTime()).count();
-  Copy(boot, note.boot_id);
-}
-
-}  // namespace
 
 KeyedLimiter::State::State(Memory memory, Plan plan, std::uint16_t kind,
                            std::function<bool()> has_room)
@@ -85,7 +35,8 @@ std::optional<Error> KeyedLimiter::State::FinishChange(const Limit& limit,
   {
     const Result<Memory> memory = Memory::File(options.file, geometry);
     if (!memory) return memory.error();
-    if (memory->PreviousNote().sequence != 0) unfinished = Text(memory->CurrentNote().limit);
+    if (memory->PreviousNote().sequence != 0)
+      unfinished = table::TextOf(memory->CurrentNote().limit);
   }
   if (unfinished.empty() || unfinished == limit.ToString()) return std::nullopt;
   const Result<Limit> changed_to = Limit::Parse(unfinished);
@@ -99,7 +50,8 @@ Result<std::unique_ptr<KeyedLimiter::State>> KeyedLimiter::State::Open(const Lim
                                                                        KeyedOptions options) {
   Result<Plan> plan = Plan::Of(limit);
   if (!plan) return plan.error();
-  const Result<Geometry> geometry = GeometryFor(options, *plan);
+  const Result<Geometry> geometry =
+      GeometryFor(options.max_keys, options.fill, plan->words() > 1 ? 1 + plan->words() : 0);
   if (!geometry) return geometry.error();
   if (!options.file.empty()) {
     if (auto problem = FinishChange(limit, options, *geometry)) return *problem;
@@ -116,14 +68,14 @@ Result<std::unique_ptr<KeyedLimiter::State>> KeyedLimiter::State::Open(const Lim
   const Note before = memory->CurrentNote();
   Note note = before;
   SetClock(note, *memory);
-  const bool changed = before.sequence == 0 || Text(before.limit) != text;
+  const bool changed = before.sequence == 0 || table::TextOf(before.limit) != text;
   if (changed) {
     if (before.sequence != 0 && !memory->owner().IsAlone()) {
-      return Error{options.file + ": is in use with the limit '" + Text(before.limit) +
+      return Error{options.file + ": is in use with the limit '" + table::TextOf(before.limit) +
                    "': open it with the same one, or when nobody else has it open"};
     }
     note.kind = before.kind % 0xFFFF + 1;
-    Copy(text, note.limit);
+    table::CopyText(text, note.limit);
   }
   if (changed || note.wall_minus_boot_ns != before.wall_minus_boot_ns) memory->WriteNote(note);
   const Note previous = memory->PreviousNote();
@@ -135,7 +87,7 @@ Result<std::unique_ptr<KeyedLimiter::State>> KeyedLimiter::State::Open(const Lim
   // What was counted under the limit before is carried over, also if that was cut short last time.
   if (previous.sequence != 0) {
     const std::size_t room = std::max<std::size_t>(state->blank_.size(), 2) - 1;
-    const Result<Limit> old_limit = Limit::Parse(Text(previous.limit));
+    const Result<Limit> old_limit = Limit::Parse(table::TextOf(previous.limit));
     if (!old_limit) return Error{options.file + ": " + old_limit.error().message};
     Plan old_plan = Plan::Of(*old_limit).value();
     if (old_plan.words() > room) return Error{options.file + ": is damaged: its limits do not fit"};
@@ -183,7 +135,7 @@ Result<Limit> KeyedLimiter::State::SetLimit(const Limit& limit, Instant now) {
     }
     Note note = memory.CurrentNote();
     note.kind = note.kind % 0xFFFF + 1;
-    Copy(text, note.limit);
+    table::CopyText(text, note.limit);
     memory.WriteNote(note);
     Publish(std::move(*plan), static_cast<std::uint16_t>(note.kind));
   }

@@ -6,10 +6,14 @@
 // pointer: processes map it where they like.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
 
 #include "base/timeline_state.h"
 #include "base/word_write.h"
@@ -43,6 +47,17 @@ struct Note {
   std::array<char, 1024> limit{};       // as text, so that it can be compared, and carried over
   std::uint64_t checksum = 0;           // of everything above
 };
+
+// Text in a note.
+template <std::size_t N>
+void CopyText(std::string_view text, std::array<char, N>& to) {
+  to.fill('\0');
+  std::memcpy(to.data(), text.data(), std::min(text.size(), N - 1));
+}
+template <std::size_t N>
+std::string TextOf(const std::array<char, N>& from) {
+  return {from.data(), strnlen(from.data(), N)};
+}
 
 // Changes to a record that are under way (table/records.h).
 struct Journal {

@@ -25,6 +25,17 @@ AtomicSlot* Table::Find(const Key& key, Instant now) noexcept {
   return nullptr;
 }
 
+AtomicSlot* Table::FindOfAnyKind(const Key& key) const noexcept {
+  for (std::size_t i = 0; i < kProbe; ++i) {
+    for (AtomicSlot& slot : map_.LineOf(key, i).slots) {
+      const std::uint64_t tag = slot.tag();
+      if (tag == 0) return nullptr;
+      if (SameKey(tag, key.tag)) return &slot;
+    }
+  }
+  return nullptr;
+}
+
 // For a key that is not there: a slot that was never used, if there is one near by, so that keys
 // which come and go keep their places; then one that is forgotten; then the one that is forgotten
 // soonest. Never one behind a slot that was never used: nobody would look for it there.

@@ -160,6 +160,8 @@ class Table {
 
   // The slot of a key, or null. Moves a key of an older kind to its own on the way.
   AtomicSlot* Find(const Key& key, Instant now) noexcept;
+  // The slot of a key of whatever kind, left as it is, or null.
+  [[nodiscard]] AtomicSlot* FindOfAnyKind(const Key& key) const noexcept;
   // Puts the key with `word` into a slot that is free, forgotten, or the closest to it, and returns
   // that; or null if the key is there already, or its kind is not current any more.
   AtomicSlot* Add(const Key& key, std::uint64_t word, Instant now) noexcept;

@@ -1,0 +1,143 @@
+// What many keys have used under many limits, in one bounded memory.
+//
+// A KeyedLimiter has one limit for all its keys; a ledger has as many limits as there are rules,
+// and keys of all of them lie side by side in one table. A limit that is entered gets a number, its
+// kind, and every slot is marked with the kind of the limit it was written under. So a key that is
+// asked for under another limit than before is carried over on the way: whoever changes a limit has
+// nothing to do but to enter the new one and use it.
+//
+//     words     [key|word] [key|word] ...        limits whose state is one word: most
+//     records   [key|where] ... + words beside   the others, in a table for each size of records,
+//                                                made when the first such limit is entered
+//
+// In a folder all of it survives the process, however that ends; the limits are kept beside the
+// tables, because a word says nothing without its limit. One process at a time has a folder.
+//
+// Thread safety: everything may be called by any number of threads. Enter() may wait and is for
+// whoever changes rules; nothing else does.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "limiter/key_states.h"
+#include "limiter/limit_file.h"
+#include "limiter/timeline.h"
+#include "weir/decision.h"
+#include "weir/keyed_limiter.h"
+#include "weir/limit.h"
+#include "weir/reservation.h"
+#include "weir/result.h"
+#include "weir/units.h"
+
+namespace weir {
+
+struct LedgerOptions {
+  // Under limits of one word; the tables of records each take about as much memory.
+  std::uint64_t max_keys = 1'000'000;
+  Fill fill = Fill::kRoomy;
+  std::string folder = {};  // empty: in memory. Otherwise it is made if it is not there
+};
+
+class Ledger {
+ public:
+  // A limit that was entered. It stays known as long as somebody holds it, and after that as long
+  // as a key was counted under it.
+  class Entered;
+  using LimitHandle = std::shared_ptr<const Entered>;
+
+  // One key under one limit. REQUIRES: the limit was entered here and is still held.
+  struct Ask {
+    const Entered* limit = nullptr;
+    KeyHash key{};
+    Permits cost{1};
+    Nanos patience{0};  // how long it may be made to wait
+  };
+
+  static Result<std::unique_ptr<Ledger>> Open(LedgerOptions options);
+  ~Ledger();
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  // Fails if the limit makes no sense, there are 65535 different ones in use, or the memory for its
+  // records cannot be had.
+  Result<LimitHandle> Enter(const Limit& limit);
+
+  // Takes from all, or from none. Decision::limit_index counts the asks; `taken`, of the same size,
+  // says what each had to say, and can be cancelled.
+  Decision TakeAll(std::span<const Ask> asks, std::span<Reservation> taken, Instant now) noexcept;
+  [[nodiscard]] Decision Peek(const Ask& ask, Instant now) noexcept;
+  Reservation Reserve(const Ask& ask, Instant now) noexcept;
+  Decision Charge(const Ask& ask, Instant now) noexcept;
+  void Refund(const Ask& ask, Instant now) noexcept;
+  // Gives back what a reservation took; a second time, nothing.
+  void Cancel(const Ask& ask, Reservation& reservation, Instant now) noexcept;
+
+  [[nodiscard]] KeyHash Hash(std::string_view bytes) const noexcept;
+  [[nodiscard]] Instant Now() const noexcept;
+
+  [[nodiscard]] std::uint64_t evicted() const noexcept;
+  [[nodiscard]] std::size_t bytes() const noexcept;
+  [[nodiscard]] std::uint64_t CountKeys(Instant now) noexcept;
+
+ private:
+  class Shelf;
+  using Directory = std::array<std::atomic<const Planned*>, 0x10000>;
+
+  explicit Ledger(LedgerOptions options);
+  Result<Shelf*> ShelfFor(std::size_t words);
+  Result<LimitHandle> EnterAs(const Limit& limit, std::string text, std::uint16_t kind);
+  std::optional<std::uint16_t> FreeKind();
+  void ForgetUnusedKinds();
+
+  // The table to look for the key of `ask` in. If its limit was on another before, it is brought
+  // over.
+  Shelf& ShelfOf(const Ask& ask, Instant now) noexcept;
+  void BringOver(const Ask& ask, Instant now) noexcept;
+  template <typename Step>
+  auto Change(const Ask& ask, Instant now, const Step& step) noexcept;
+  Reservation ReserveAt(const Ask& ask, Nanos patience, Timeline::Moment moment) noexcept;
+
+  const LedgerOptions options_;
+  std::unique_ptr<Directory> directory_;  // plans by kind; null: not in use
+  std::unique_ptr<LimitFile> file_;       // null: in memory
+  std::optional<Nanos> wall_minus_boot_;
+  std::uint64_t seed_ = 0;
+  std::optional<Timeline> timeline_;
+
+  // A list that only grows, for who decides: no lock, no waiting.
+  std::array<std::atomic<Shelf*>, 16> all_shelves_{};
+  std::atomic<std::size_t> shelf_count_{0};
+
+  mutable std::mutex entering_;
+  // Guarded by entering_: the shelves by the words of their records (0: words), and what was
+  // entered, by the text of the limit.
+  std::map<std::size_t, std::unique_ptr<Shelf>> shelves_;
+  std::map<std::string, LimitHandle, std::less<>> entered_;
+  std::uint32_t last_kind_ = 0;
+  Nanos memory_{0};
+};
+
+class Ledger::Entered {
+ public:
+  Entered(algorithm::Plan plan, std::uint16_t kind, Shelf& shelf, Limit limit);
+  [[nodiscard]] const Limit& limit() const { return limit_; }
+
+ private:
+  friend class Ledger;
+  Planned planned_;
+  Shelf* shelf_;
+  Limit limit_;
+};
+
+}  // namespace weir

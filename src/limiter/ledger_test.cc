@@ -1,0 +1,266 @@
+#include "limiter/ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "tests/temporary_file.h"
+
+namespace weir {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+constexpr Instant kStart{hours(24 * 365 * 30)};
+
+Limit LimitOf(const char* text) { return Limit::Parse(text).value(); }
+
+class LedgerTest : public testing::Test {
+ protected:
+  static std::unique_ptr<Ledger> Make(const std::string& folder = {}) {
+    return std::move(Ledger::Open({.max_keys = 1000, .folder = folder})).value();
+  }
+  static Decision Take(Ledger& ledger, const Ledger::LimitHandle& limit, std::string_view key,
+                       std::uint64_t cost = 1, Instant now = kStart) {
+    const Ledger::Ask ask{limit.get(), ledger.Hash(key), Permits{cost}};
+    Reservation taken;
+    return ledger.TakeAll({&ask, 1}, {&taken, 1}, now);
+  }
+};
+
+// Every algorithm, of one word and of several.
+class LedgerLimitTest : public LedgerTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(LedgerLimitTest, KeysOfOneTableAreEachCountedUnderTheirOwnLimit) {
+  const auto ledger = Make();
+  const auto limit = ledger->Enter(LimitOf(GetParam())).value();
+  const auto other = ledger->Enter(LimitOf("token_bucket 2/1h")).value();
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(Take(*ledger, limit, "a")) << i;
+  EXPECT_FALSE(Take(*ledger, limit, "a"));
+  EXPECT_TRUE(Take(*ledger, other, "b", 2));
+  EXPECT_FALSE(Take(*ledger, other, "b"));
+  EXPECT_EQ(Take(*ledger, limit, "c").remaining.count, 4U);
+}
+
+TEST_P(LedgerLimitTest, AFolderRemembersWhatTheProcessBeforeCounted) {
+  const TemporaryFile folder;
+  {
+    const auto ledger = Make(folder.path());
+    const auto limit = ledger->Enter(LimitOf(GetParam())).value();
+    EXPECT_TRUE(Take(*ledger, limit, "a", 4));
+  }
+  const auto ledger = Make(folder.path());
+  // Entered in another order, as rules may have changed: kinds go by the limit, not by the order.
+  const auto other = ledger->Enter(LimitOf("token_bucket 100/1h")).value();
+  const auto limit = ledger->Enter(LimitOf(GetParam())).value();
+  EXPECT_TRUE(Take(*ledger, other, "b", 100));
+  EXPECT_TRUE(Take(*ledger, limit, "a", 1));
+  EXPECT_FALSE(Take(*ledger, limit, "a", 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, LedgerLimitTest,
+                         testing::Values("token_bucket 5/1h", "leaky_bucket 5/1h queue 4 free 4",
+                                         "fixed_window 5/1h", "sliding_window 5/1h",
+                                         "sliding_counters 5/1h windows 6", "sliding_log 5/1h"));
+
+struct LimitChange {
+  const char* from;
+  const char* to;
+};
+// Three of five were used; of seven, four are left. Between states of one word, of several, and of
+// other sizes.
+class LedgerChangeTest : public LedgerTest, public testing::WithParamInterface<LimitChange> {};
+
+TEST_P(LedgerChangeTest, AChangedLimitKeepsWhatWasUsed) {
+  const auto ledger = Make();
+  const auto before = ledger->Enter(LimitOf(GetParam().from)).value();
+  const auto after = ledger->Enter(LimitOf(GetParam().to)).value();
+  EXPECT_TRUE(Take(*ledger, before, "a", 3));
+  EXPECT_TRUE(Take(*ledger, after, "a", 4));
+  EXPECT_FALSE(Take(*ledger, after, "a", 1));
+  EXPECT_TRUE(Take(*ledger, after, "b", 7));
+}
+
+TEST_P(LedgerChangeTest, AChangeThatIsTakenBackKeepsWhatWasUsedMeanwhile) {
+  const auto ledger = Make();
+  const auto before = ledger->Enter(LimitOf(GetParam().from)).value();
+  const auto after = ledger->Enter(LimitOf(GetParam().to)).value();
+  EXPECT_TRUE(Take(*ledger, before, "a", 1));
+  EXPECT_TRUE(Take(*ledger, after, "a", 2));
+  EXPECT_TRUE(Take(*ledger, before, "a", 2));
+  EXPECT_FALSE(Take(*ledger, before, "a", 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Changes, LedgerChangeTest,
+                         testing::Values(LimitChange{"token_bucket 5/1h", "token_bucket 7/1h"},
+                                         LimitChange{"leaky_bucket 5/1h queue 4 free 4",
+                                                     "leaky_bucket 5/1h queue 6 free 6"},
+                                         LimitChange{"fixed_window 5/1h", "fixed_window 7/1h"},
+                                         LimitChange{"sliding_window 5/1h", "sliding_window 7/1h"},
+                                         LimitChange{"sliding_counters 5/1h windows 6",
+                                                     "sliding_counters 7/1h windows 60"},
+                                         LimitChange{"sliding_log 5/1h", "sliding_log 7/1h"},
+                                         LimitChange{"token_bucket 5/1h", "sliding_log 7/1h"},
+                                         LimitChange{"sliding_log 5/1h", "fixed_window 7/1h"}));
+
+TEST_F(LedgerTest, SeveralLimitsAreAllOrNothing) {
+  const auto ledger = Make();
+  const auto minute = ledger->Enter(LimitOf("token_bucket 3/1m")).value();
+  const auto hour = ledger->Enter(LimitOf("sliding_log 4/1h")).value();
+  const auto take = [&](std::uint64_t cost, Instant now) {
+    const Ledger::Ask asks[] = {{minute.get(), ledger->Hash("m"), Permits{cost}},
+                                {hour.get(), ledger->Hash("h"), Permits{cost}}};
+    Reservation taken[2];
+    return ledger->TakeAll(asks, taken, now);
+  };
+  EXPECT_TRUE(take(3, kStart));
+  const Decision by_minute = take(1, kStart);
+  EXPECT_FALSE(by_minute);
+  EXPECT_EQ(by_minute.limit_index, 0);
+  EXPECT_TRUE(take(1, kStart + minutes(2)));  // the hour was not charged for the refusal
+  const Decision by_hour = take(1, kStart + minutes(4));
+  EXPECT_FALSE(by_hour);
+  EXPECT_EQ(by_hour.limit_index, 1);
+  EXPECT_EQ(Take(*ledger, minute, "m", 3, kStart + minutes(4)).verdict, Verdict::kAllow);
+}
+
+TEST_F(LedgerTest, PatienceMakesARequestWaitForItsTurn) {
+  const auto ledger = Make();
+  const auto limit = ledger->Enter(LimitOf("token_bucket 1/1s")).value();
+  const auto take = [&](Nanos patience) {
+    const Ledger::Ask ask{limit.get(), ledger->Hash("a"), Permits{1}, patience};
+    Reservation taken;
+    return ledger->TakeAll({&ask, 1}, {&taken, 1}, kStart);
+  };
+  EXPECT_EQ(take(seconds(2)).wait, Nanos(0));
+  EXPECT_EQ(take(seconds(2)).wait, seconds(1));
+  EXPECT_EQ(take(seconds(2)).wait, seconds(2));
+  const Decision refused = take(seconds(2));
+  EXPECT_FALSE(refused);
+  EXPECT_EQ(refused.retry_after, seconds(3));
+}
+
+TEST_F(LedgerTest, WhatWasTakenCanBeGivenBackOnce) {
+  const auto ledger = Make();
+  const auto limit = ledger->Enter(LimitOf("token_bucket 2/1h")).value();
+  const Ledger::Ask ask{limit.get(), ledger->Hash("a"), Permits{2}};
+  Reservation taken;
+  EXPECT_TRUE(ledger->TakeAll({&ask, 1}, {&taken, 1}, kStart));
+  ledger->Cancel(ask, taken, kStart);
+  ledger->Cancel(ask, taken, kStart);
+  EXPECT_TRUE(Take(*ledger, limit, "a", 2));
+  EXPECT_FALSE(Take(*ledger, limit, "a", 1));
+}
+
+TEST_F(LedgerTest, EqualLimitsAreOne) {
+  const auto ledger = Make();
+  EXPECT_EQ(ledger->Enter(LimitOf("token_bucket 5/1s")).value(),
+            ledger->Enter(LimitOf("token_bucket 5/1000ms")).value());
+  EXPECT_NE(ledger->Enter(LimitOf("token_bucket 5/1s")).value(),
+            ledger->Enter(LimitOf("token_bucket 5/2s")).value());
+}
+
+TEST_F(LedgerTest, KindsOfLimitsThatNobodyUsesAreGivenOutAgain) {
+  const auto ledger = Make();
+  const auto used = ledger->Enter(LimitOf("token_bucket 3/1h")).value();
+  EXPECT_TRUE(Take(*ledger, used, "a", 2));
+  for (int i = 1; i <= 70'000; ++i) {
+    const Result<Ledger::LimitHandle> entered =
+        ledger->Enter(LimitOf(("token_bucket 1/" + std::to_string(i) + "s").c_str()));
+    ASSERT_TRUE(entered.ok()) << i;
+  }
+  EXPECT_TRUE(Take(*ledger, used, "a", 1));
+  EXPECT_FALSE(Take(*ledger, used, "a", 1));
+}
+
+TEST_F(LedgerTest, AFolderIsForOneProcessAtATime) {
+  const TemporaryFile folder;
+  const auto ledger = Make(folder.path());
+  const auto second = Ledger::Open({.max_keys = 1000, .folder = folder.path()});
+  ASSERT_FALSE(second.ok());
+  EXPECT_THAT(second.error().message, HasSubstr("is in use by another process"));
+}
+
+TEST_F(LedgerTest, ALimitThatWasBeingWrittenDownWhenTheProcessDiedIsNoLimit) {
+  const TemporaryFile folder;
+  {
+    const auto ledger = Make(folder.path());
+    EXPECT_TRUE(Take(*ledger, ledger->Enter(LimitOf("token_bucket 5/1h")).value(), "a", 5));
+  }
+  std::ofstream(folder.path() + "/limits.txt", std::ios::app) << "2 token_buck";
+  const auto ledger = Make(folder.path());
+  EXPECT_TRUE(Take(*ledger, ledger->Enter(LimitOf("token_bucket 9/1h")).value(), "b", 9));
+  EXPECT_FALSE(Take(*ledger, ledger->Enter(LimitOf("token_bucket 5/1h")).value(), "a", 1));
+}
+
+TEST_F(LedgerTest, ADamagedFolderIsRefusedWithItsPlace) {
+  const TemporaryFile folder;
+  { const auto ledger = Make(folder.path()); }
+  std::ofstream(folder.path() + "/limits.txt") << "1 token_bucket 5/1h\nnonsense\n";
+  const auto opened = Ledger::Open({.max_keys = 1000, .folder = folder.path()});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_THAT(opened.error().message, HasSubstr("limits.txt:2: is damaged"));
+}
+
+TEST_F(LedgerTest, AProcessThatIsKilledLosesNothing) {
+  const TemporaryFile folder;
+  int told[2];
+  ASSERT_EQ(pipe(told), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto ledger = Make(folder.path());
+    const auto limit = ledger->Enter(LimitOf("fixed_window 1000000/1d")).value();
+    for (char byte = 'x';;) {
+      Take(*ledger, limit, "a");
+      if (write(told[1], &byte, 1) != 1) _exit(1);
+    }
+  }
+  close(told[1]);
+  std::uint64_t counted = 0;
+  char byte = 0;
+  while (counted < 500 && read(told[0], &byte, 1) == 1) ++counted;
+  kill(child, SIGKILL);
+  while (read(told[0], &byte, 1) == 1) ++counted;
+  close(told[0]);
+  waitpid(child, nullptr, 0);
+  ASSERT_GE(counted, 500U);
+
+  const auto ledger = Make(folder.path());
+  const auto limit = ledger->Enter(LimitOf("fixed_window 1000000/1d")).value();
+  // One more may have been counted than was told of.
+  const std::uint64_t used = 1'000'000 - Take(*ledger, limit, "a").remaining.count - 1;
+  EXPECT_GE(used, counted);
+  EXPECT_LE(used, counted + 1);
+}
+
+TEST(ConcurrentLedgerTest, ThreadsThatChangeTheLimitNeverAdmitMoreThanTheLargerOne) {
+  const auto ledger = std::move(Ledger::Open({.max_keys = 1000})).value();
+  const auto small = ledger->Enter(LimitOf("token_bucket 500/1h")).value();
+  const auto large = ledger->Enter(LimitOf("token_bucket 1000/1h")).value();
+  std::atomic<int> admitted{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 2000; ++i) {
+        const auto& limit = (i / 100 + t) % 2 == 0 ? small : large;
+        const Ledger::Ask ask{limit.get(), ledger->Hash("a"), Permits{1}};
+        Reservation taken;
+        if (ledger->TakeAll({&ask, 1}, {&taken, 1}, kStart)) ++admitted;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GE(admitted, 500);
+  EXPECT_LE(admitted, 1000);
+}
+
+}  // namespace
+}  // namespace weir
