@@ -1,0 +1,56 @@
+#include "rule/network_table.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+namespace weir::rule {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+// The address as two words, to be masked without a loop over its bytes.
+struct Words {
+  explicit Words(const Address& address) {
+    std::memcpy(halves.data(), address.bytes().data(), sizeof halves);
+    for (std::uint64_t& half : halves) half = __builtin_bswap64(half);
+  }
+  [[nodiscard]] Words Masked(unsigned bits) const {
+    Words masked = *this;
+    masked.halves[0] &= FirstBits(std::min(bits, 64U));
+    masked.halves[1] &= FirstBits(bits > 64 ? bits - 64 : 0);
+    return masked;
+  }
+  [[nodiscard]] std::string_view text() const {
+    return {reinterpret_cast<const char*>(halves.data()), sizeof halves};
+  }
+  static std::uint64_t FirstBits(unsigned bits) {
+    return bits == 0 ? 0 : ~std::uint64_t{0} << (64 - bits);
+  }
+
+  std::array<std::uint64_t, 2> halves{};
+};
+
+}  // namespace
+
+void NetworkTable::Add(const Network& network, std::uint32_t number,
+                       LiteralTable::Builder& literals) {
+  std::vector<Length>& lengths = network.address().is_v4() ? v4_ : v6_;
+  auto length = std::find_if(lengths.begin(), lengths.end(),
+                             [&](const Length& l) { return l.bits == network.bits(); });
+  if (length == lengths.end()) {
+    length = lengths.insert(length, {network.bits(), literals.NewSet()});
+  }
+  literals.Add(length->set, Words(network.address()).text(), number);
+}
+
+void NetworkTable::Find(const LiteralTable& table, const Address& address, Hits& hits) const {
+  const Words words(address);
+  for (const Length& length : address.is_v4() ? v4_ : v6_) {
+    table.Append(table.Find(length.set, words.Masked(length.bits).text()), hits);
+  }
+}
+
+}  // namespace weir::rule

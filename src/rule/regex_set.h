@@ -1,0 +1,77 @@
+// Many expressions at once.
+//
+// RE2 can ask them all in one pass over the value, but the cost of that pass and its memory grow
+// with them. Where few expressions share a beginning in plain text ("/svc-7/v[0-9]+" begins with
+// "/svc-7/v"), that text leads to them, and only they are tried.
+//
+// Thread safety: a finished set is never changed, but for RE2's caches, which it guards.
+#pragma once
+
+#include <re2/set.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rule/literal_table.h"
+#include "rule/regex.h"
+
+namespace weir::rule {
+
+class RegexSet {
+ public:
+  class Builder;
+
+  [[nodiscard]] bool empty() const { return prefixes_.empty() && groups_.empty(); }
+  // Adds the numbers of the expressions that match. `table` is what the set was built with.
+  void Find(const LiteralTable& table, std::string_view value, Hits& hits) const;
+
+ private:
+  // Found by what they begin with.
+  struct Single {
+    Regex regex;
+    LiteralTable::Packed numbers;
+  };
+  // Found by one pass over the value. Of expression i, `numbers[i]`.
+  struct Group {
+    std::unique_ptr<const RE2::Set> set;
+    std::vector<std::string> texts;
+    std::vector<LiteralTable::Packed> numbers;
+  };
+
+  static void Find(const LiteralTable& table, const Group& group, const RegexValue& value,
+                   Hits& hits);
+
+  LiteralTable::Set prefixes_;
+  std::vector<Single> singles_;
+  std::vector<Group> groups_;
+};
+
+class RegexSet::Builder {
+ public:
+  explicit Builder(LiteralTable::Builder& literals) : literals_(literals) {}
+
+  // REQUIRES: the text compiles
+  void Add(const std::string& text, std::uint32_t number) { texts_[text].push_back(number); }
+  // Before the literals are built.
+  void Pack();
+  // After that.
+  RegexSet Build(const LiteralTable& table) &&;
+
+ private:
+  using Texts = std::vector<std::pair<std::string, LiteralTable::Packed>>;
+
+  void AddGroups(std::span<const Texts::value_type> texts);
+
+  LiteralTable::Builder& literals_;
+  LiteralTable::SetNumber prefixes_ = literals_.NewSet();
+  std::map<std::string, std::vector<std::uint32_t>> texts_;
+  RegexSet made_;
+};
+
+}  // namespace weir::rule
