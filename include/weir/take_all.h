@@ -72,7 +72,9 @@ Decision TakeParts(std::span<Reservation> taken, const Peek& peek, const Reserve
   }
   if (all.allowed()) return all;
   for (std::size_t i = 0; i < asked; ++i) {
-    if (taken[i].allowed()) cancel(i, taken[i]);
+    if (!taken[i].allowed()) continue;
+    cancel(i, taken[i]);
+    taken[i].decision = peek(i);  // what it has left, now that nothing was taken
   }
   return all;
 }

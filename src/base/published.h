@@ -1,0 +1,115 @@
+// A value that one thread replaces now and then and all others read all the time, without waiting.
+//
+// A reader writes down what it is looking at; who replaces the value keeps the old one until nobody
+// has it written down any more. So reading is a few instructions on a line of its own, never a lock
+// and never a count that all cores fight for, and no reader ever frees anything.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+
+namespace weir {
+
+template <typename T>
+class Published {
+  struct alignas(64) Note {
+    std::atomic<bool> taken{false};
+    std::atomic<const T*> reading{nullptr};
+  };
+
+ public:
+  explicit Published(std::unique_ptr<const T> first) : owned_(std::move(first)) {
+    WEIR_CHECK(owned_ != nullptr);
+    current_.store(owned_.get(), std::memory_order_release);
+  }
+  Published(const Published&) = delete;
+  Published& operator=(const Published&) = delete;
+
+  // What was published last when it was read; it stays as it is, and alive, as long as this does.
+  class Reading {
+   public:
+    Reading(Reading&& other) noexcept
+        : note_(std::exchange(other.note_, nullptr)), value_(other.value_) {}
+    Reading& operator=(Reading&&) = delete;
+    ~Reading() {
+      if (note_ == nullptr) return;
+      note_->reading.store(nullptr, std::memory_order_release);
+      note_->taken.store(false, std::memory_order_release);
+    }
+    const T& operator*() const noexcept { return *value_; }
+    const T* operator->() const noexcept { return value_; }
+
+   private:
+    friend class Published;
+    Reading(Note& note, const T* value) : note_(&note), value_(value) {}
+    Note* note_;
+    const T* value_;
+  };
+
+  [[nodiscard]] Reading Read() const noexcept {
+    Note& note = TakeNote();
+    const T* value = current_.load(std::memory_order_acquire);
+    for (;;) {
+      // Written down before it is looked at again: who replaces it sees the note, or we see the new
+      // value.
+      note.reading.store(value, std::memory_order_seq_cst);
+      const T* again = current_.load(std::memory_order_seq_cst);
+      if (again == value) return Reading(note, value);
+      value = again;
+    }
+  }
+
+  // Readers that come later get `next`. Older values that nobody reads any more are freed.
+  void Publish(std::unique_ptr<const T> next) {
+    WEIR_CHECK(next != nullptr);
+    const std::lock_guard lock(publishing_);
+    current_.store(next.get(), std::memory_order_seq_cst);
+    replaced_.push_back(std::exchange(owned_, std::move(next)));
+    std::erase_if(replaced_, [this](const auto& value) { return !IsRead(value.get()); });
+  }
+
+  // Values that were replaced and are still being read, or were when the last one was published.
+  [[nodiscard]] std::size_t replaced() const {
+    const std::lock_guard lock(publishing_);
+    return replaced_.size();
+  }
+
+ private:
+  // More than there are threads that read at the same moment.
+  static constexpr std::size_t kNotes = 256;
+
+  Note& TakeNote() const noexcept {
+    // A thread comes back to the same note, which is still in its cache.
+    thread_local const std::size_t start = std::hash<std::thread::id>{}(std::this_thread::get_id());
+    for (std::size_t i = 0;; ++i) {
+      Note& note = notes_[(start + i) % kNotes];
+      bool taken = note.taken.load(std::memory_order_relaxed);
+      if (!taken && note.taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) {
+        return note;
+      }
+    }
+  }
+  [[nodiscard]] bool IsRead(const T* value) const noexcept {
+    for (const Note& note : notes_) {
+      if (note.reading.load(std::memory_order_seq_cst) == value) return true;
+    }
+    return false;
+  }
+
+  mutable std::array<Note, kNotes> notes_;
+  std::atomic<const T*> current_;
+  mutable std::mutex publishing_;
+  std::unique_ptr<const T> owned_;                  // guarded by publishing_
+  std::vector<std::unique_ptr<const T>> replaced_;  // guarded by publishing_
+};
+
+}  // namespace weir

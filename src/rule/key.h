@@ -1,0 +1,75 @@
+// The bytes that a request's key is hashed from.
+//
+// A key is the counter it belongs to and the values it is made of, each with its length, so that
+// ("ab", "c") and ("a", "bc") are two keys. Nothing of a client's input is a name of anything: it
+// goes into a hash with the process's seed, and that is all.
+#pragma once
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "rule/rulebook.h"
+
+namespace weir::rule {
+
+class KeyBytes {
+ public:
+  explicit KeyBytes(std::uint64_t counter) { Put(&counter, sizeof counter); }
+
+  void Add(std::string_view value) {
+    const auto size = static_cast<std::uint32_t>(value.size());
+    if (used_ + sizeof size + kWhole > buffer_.size()) Fold();
+    Put(&size, sizeof size);
+    if (value.size() <= kWhole) {
+      Put(value.data(), value.size());
+    } else {
+      // Its hash stands for a long one; its length has been told.
+      const XXH128_hash_t hash = XXH3_128bits(value.data(), value.size());
+      Put(&hash, sizeof hash);
+    }
+  }
+  void Add(const Address& address) { Put(address.bytes().data(), address.bytes().size()); }
+
+  [[nodiscard]] std::string_view bytes() const { return {buffer_.data(), used_}; }
+
+ private:
+  static constexpr std::size_t kWhole = 64;
+
+  // Makes room: what is there so far is from now on its hash.
+  void Fold() {
+    const XXH128_hash_t hash = XXH3_128bits(buffer_.data(), used_);
+    used_ = 0;
+    Put(&hash, sizeof hash);
+  }
+  void Put(const void* from, std::size_t size) {
+    std::memcpy(buffer_.data() + used_, from, size);
+    used_ += size;
+  }
+
+  std::array<char, 512> buffer_;
+  std::size_t used_ = 0;
+};
+
+// Adds the values of `key`. False if the request lacks one: then it has no such key.
+inline bool AddKey(std::span<const CompiledKeyPart> key, const Values& values, KeyBytes& bytes) {
+  for (const CompiledKeyPart& part : key) {
+    if (part.is_address) {
+      if (!values.ip()) return false;
+      const Address& ip = *values.ip();
+      bytes.Add(ip.Masked(ip.is_v4() ? part.bits.v4 : part.bits.v6));
+    } else {
+      if (!values.Has(part.attribute)) return false;
+      bytes.Add(values[part.attribute]);
+    }
+  }
+  return true;
+}
+
+}  // namespace weir::rule

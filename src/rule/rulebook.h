@@ -1,0 +1,116 @@
+// The rules in force, compiled: an immutable value that all who decide share.
+//
+//     Rulebook --- Space "shop" --- MatchIndex    which rules match a request
+//                     |             DescriptorTree   which one a descriptor of Envoy's finds
+//                     +--- CompiledRule --- Counter   a key of its own, with an allowance
+//                     +--- limits           each once, by number
+//
+// A rule counts in one or several counters: one for each key of `by`, and for each tier. A request
+// that a rule matches forms a key for each of them, and all must agree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rule/attribute.h"
+#include "rule/descriptor_tree.h"
+#include "rule/match_index.h"
+#include "rule/problem.h"
+#include "rule/rule.h"
+#include "weir/limit.h"
+
+namespace weir::rule {
+
+// An allowance, its limits by their numbers in the rulebook. Each is a single limit: several of one
+// rule are counted side by side, so that adding one to a rule keeps what the others have counted.
+struct CompiledAllowance {
+  enum class Kind : std::uint8_t { kUnlimited, kBlocked, kLimited };
+  Kind kind = Kind::kUnlimited;
+  std::vector<std::uint32_t> limits;
+};
+
+// What a request's key is made of.
+struct CompiledKeyPart {
+  Schema::Number attribute;
+  bool is_address;
+  AddressBits bits;
+};
+
+struct Counter {
+  // Tells the keys of this counter from those of all others; the same in every process, and for
+  // every version of the rule that counts by the same attributes.
+  std::uint64_t id = 0;
+  std::vector<CompiledKeyPart> key;
+  CompiledAllowance allowance;
+  bool is_tier = false;
+};
+
+struct CompiledRule {
+  const Rule* rule = nullptr;  // as it was written
+  std::vector<Counter> counters;
+  std::optional<Schema::Number> cost_attribute;
+  std::optional<MatchIndex> overrides;
+  std::vector<CompiledAllowance> override_allowances;
+
+  // The override that counts for a request, if one does: it takes the place of the rule's own
+  // allowance, and of its tiers.
+  [[nodiscard]] const CompiledAllowance* OverrideFor(const Values& values) const {
+    if (!overrides) return nullptr;
+    const auto first = overrides->First(values);
+    return first ? &override_allowances[*first] : nullptr;
+  }
+  // What a request costs under this rule.
+  [[nodiscard]] Permits CostOf(const Values& values) const;
+};
+
+// One namespace.
+class Space {
+ public:
+  [[nodiscard]] const std::string& name() const { return set_->space; }
+  [[nodiscard]] const Schema& schema() const { return schema_; }
+  [[nodiscard]] std::span<const CompiledRule> rules() const { return rules_; }
+
+  // The numbers of the rules that match, in their order; rules with descriptors are not among them.
+  void Find(const Values& values, std::vector<std::uint32_t>& found) const {
+    index_->Find(values, found);
+  }
+  [[nodiscard]] const DescriptorTree& descriptors() const { return *descriptors_; }
+
+ private:
+  friend class Rulebook;
+  const RuleSet* set_ = nullptr;
+  Schema schema_;
+  std::vector<CompiledRule> rules_;
+  std::optional<MatchIndex> index_;
+  std::optional<DescriptorTree> descriptors_;
+};
+
+class Rulebook {
+ public:
+  // REQUIRES: the sets come from a reader, which has checked them. What only shows when they are
+  // put together, such as a namespace that is there twice, is a problem.
+  static std::unique_ptr<const Rulebook> Compile(std::vector<RuleSet> sets, Problems& problems);
+
+  // Null: there are no rules for it.
+  [[nodiscard]] const Space* Find(std::string_view space) const;
+  [[nodiscard]] std::span<const RuleSet> sets() const { return sets_; }
+  // All limits of all rules, each once.
+  [[nodiscard]] std::span<const Limit> limits() const { return limits_; }
+
+ private:
+  class Compiler;
+  Rulebook() = default;
+
+  std::vector<RuleSet> sets_;
+  std::vector<Limit> limits_;
+  std::map<std::string, Space, std::less<>> spaces_;
+};
+
+}  // namespace weir::rule

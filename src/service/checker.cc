@@ -1,0 +1,284 @@
+#include "service/checker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "rule/key.h"
+
+namespace weir {
+
+using rule::CompiledAllowance;
+using rule::CompiledRule;
+using rule::Counts;
+using rule::Exceed;
+using rule::Mode;
+
+namespace {
+
+// The limits of one rule are counted side by side, each under a key of its own made from the one
+// key of the request. So is the ban.
+constexpr std::uint64_t kBan = 0xFFFF;
+constexpr KeyHash Derive(KeyHash key, std::uint64_t number) {
+  return {key.low + number * 0x9E3779B97F4A7C15, key.high ^ number * 0xD6E8FEB86659FD93};
+}
+
+bool IsInForce(const CompiledRule& rule, Instant now) {
+  const auto& expires = rule.rule->expires;
+  return !expires || now.time_since_epoch() < expires->time_since_epoch();
+}
+
+// Always the same keys: a client is not let in and out by chance.
+bool IsEnforced(const CompiledRule& rule, KeyHash key) {
+  return rule.rule->mode == Mode::kEnforce && (key.high >> 32) % 100 < rule.rule->enforce_percent;
+}
+
+Nanos PatienceOf(const CompiledRule& rule) {
+  return rule.rule->exceed.what == Exceed::kDelay ? rule.rule->exceed.time : Nanos(0);
+}
+
+// Refusals outweigh, the longest most of all; of what passes, that which has the least left.
+bool Outweighs(const Decision& one, const Decision& other) {
+  if (one.verdict != other.verdict) return one.verdict > other.verdict;
+  return one.allowed() ? one.remaining < other.remaining : one.retry_after > other.retry_after;
+}
+
+Limit BanFor(Nanos time) { return Quota::Per(1, time).Burst(1); }
+
+std::unique_ptr<const ActiveRules> NoRules() {
+  rule::Problems none;
+  return std::make_unique<const ActiveRules>(
+      ActiveRules{rule::Rulebook::Compile({}, none), {}, {}, "none"});
+}
+
+}  // namespace
+
+void CheckReply::Clear() {
+  space_ = nullptr;
+  allowed_by_ = nullptr;
+  refused_ = false;
+  wait_ = Nanos(0);
+  decisive_.reset();
+  findings_.clear();
+  found_.clear();
+  enforced_.clear();
+  shadow_.clear();
+  rules_.reset();
+}
+
+std::span<const Ledger::Ask> CheckReply::AsksOf(std::span<const Pending> pending) {
+  asks_.clear();
+  for (const Pending& one : pending) asks_.push_back(one.ask);
+  taken_.resize(asks_.size());
+  return asks_;
+}
+
+Checker::Checker(std::unique_ptr<Ledger> ledger, CheckerOptions options)
+    : ledger_(std::move(ledger)), options_(std::move(options)), active_(NoRules()) {}
+
+rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string version) {
+  rule::Problems problems;
+  auto active = std::make_unique<ActiveRules>();
+  active->book = rule::Rulebook::Compile(std::move(sets), problems);
+  if (active->book == nullptr) return problems;
+  active->version = std::move(version);
+  const auto enter = [&](const Limit& limit) {
+    const Result<Ledger::LimitHandle> entered = ledger_->Enter(limit);
+    if (entered) return *entered;
+    problems.push_back({"limit " + limit.ToString(), {}, "", entered.error().message, ""});
+    return Ledger::LimitHandle();
+  };
+  for (const Limit& limit : active->book->limits()) active->limits.push_back(enter(limit));
+  for (const rule::RuleSet& set : active->book->sets()) {
+    for (const rule::Rule& rule : set.rules) {
+      if (rule.exceed.what != Exceed::kBan) continue;
+      auto& ban = active->bans[rule.exceed.time];
+      if (ban == nullptr) ban = enter(BanFor(rule.exceed.time));
+    }
+  }
+  if (problems.empty()) active_.Publish(std::move(active));
+  return problems;
+}
+
+template <typename Use>
+void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
+                         const rule::Values& values, std::span<const std::uint32_t> found,
+                         Instant now, const Use& use) const {
+  for (const std::uint32_t number : found) {
+    const CompiledRule& rule = space.rules()[number];
+    if (!IsInForce(rule, now)) continue;
+    const CompiledAllowance* other = rule.OverrideFor(values);
+    for (const rule::Counter& counter : rule.counters) {
+      if (other != nullptr && counter.is_tier) continue;
+      const CompiledAllowance& allowance = other != nullptr ? *other : counter.allowance;
+      if (allowance.kind == CompiledAllowance::Kind::kUnlimited) continue;
+      rule::KeyBytes bytes(counter.id);
+      if (!rule::AddKey(counter.key, values, bytes)) continue;
+      const KeyHash key = ledger_->Hash(bytes.bytes());
+      use(Hit{&rule, &allowance, key, request.cost ? *request.cost : rule.CostOf(values),
+              IsEnforced(rule, key)});
+    }
+  }
+}
+
+void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply) {
+  reply.Clear();
+  const ActiveRules& active = *reply.rules_.emplace(active_.Read());
+  reply.space_ = active.book->Find(request.space);
+  if (reply.space_ == nullptr) return;
+  const rule::Space& space = *reply.space_;
+  const rule::Values values(space.schema(), request.attributes);
+  space.Find(values, reply.found_);
+  for (const std::uint32_t number : reply.found_) {
+    const CompiledRule& rule = space.rules()[number];
+    if (!rule.rule->allow || !IsInForce(rule, now)) continue;
+    reply.allowed_by_ = &rule;
+    return;
+  }
+  ForEachHit(request, space, values, reply.found_, now,
+             [&](const Hit& hit) { Collect(hit, active, now, reply); });
+  // Who is refused anyway is not charged.
+  if (!reply.refused_) TakeEnforced(now, reply);
+  if (reply.refused_) {
+    Ban(now, reply);
+  } else {
+    TakeShadow(now, reply);
+  }
+
+  for (std::size_t i = 0; i < reply.findings_.size(); ++i) {
+    const Finding& finding = reply.findings_[i];
+    if (!finding.enforced) continue;
+    const Finding* decisive = reply.decisive();
+    if (decisive == nullptr || Outweighs(finding.decision, decisive->decision)) {
+      reply.decisive_ = i;
+    }
+  }
+}
+
+// What refuses at once is found out here; what has to be taken is put aside for later.
+void Checker::Collect(const Hit& hit, const ActiveRules& active, Instant now, CheckReply& reply) {
+  const auto refuse = [&](Finding::Why why, const Decision& decision) {
+    reply.findings_.push_back({hit.rule, nullptr, decision, why, hit.enforced});
+    if (hit.enforced) reply.refused_ = true;
+  };
+  if (hit.allowance->kind == CompiledAllowance::Kind::kBlocked) {
+    refuse(Finding::Why::kBlocked,
+           {.verdict = Verdict::kNever, .retry_after = Nanos::max(), .reset_after = Nanos::max()});
+    return;
+  }
+  std::optional<Ledger::Ask> ban;
+  if (hit.rule->rule->exceed.what == Exceed::kBan) {
+    ban.emplace(
+        Ledger::Ask{active.bans.at(hit.rule->rule->exceed.time).get(), Derive(hit.key, kBan)});
+    const Decision banned = ledger_->Peek(*ban, now);
+    if (!banned) {
+      refuse(Finding::Why::kBanned, banned);
+      return;
+    }
+  }
+  for (std::size_t i = 0; i < hit.allowance->limits.size(); ++i) {
+    const std::uint32_t number = hit.allowance->limits[i];
+    const Ledger::Ask ask{active.limits[number].get(), Derive(hit.key, i), hit.cost,
+                          PatienceOf(*hit.rule)};
+    const auto finding = static_cast<std::uint32_t>(reply.findings_.size());
+    reply.findings_.push_back(
+        {hit.rule, &active.book->limits()[number], {}, Finding::Why::kLimit, hit.enforced});
+    auto& pending = hit.enforced ? reply.enforced_ : reply.shadow_;
+    pending.push_back({ask, finding, ban});
+  }
+}
+
+void Checker::TakeEnforced(Instant now, CheckReply& reply) {
+  // Asking under a rule that counts failures is free: it is only looked whether there is room.
+  const auto looks_only = [&](const CheckReply::Pending& pending) {
+    return reply.findings_[pending.finding].rule->rule->counts == Counts::kFailures;
+  };
+  const auto first_look =
+      std::stable_partition(reply.enforced_.begin(), reply.enforced_.end(),
+                            [&](const auto& pending) { return !looks_only(pending); });
+  for (auto pending = first_look; pending != reply.enforced_.end(); ++pending) {
+    Decision& decision = reply.findings_[pending->finding].decision;
+    decision = ledger_->Peek(pending->ask, now);
+    if (!decision) reply.refused_ = true;
+  }
+  const std::span<const CheckReply::Pending> takers{reply.enforced_.begin(), first_look};
+  if (takers.empty()) return;
+  if (reply.refused_) {
+    for (const CheckReply::Pending& pending : takers) {
+      reply.findings_[pending.finding].decision = ledger_->Peek(pending.ask, now);
+    }
+    return;
+  }
+  const Decision all = ledger_->TakeAll(reply.AsksOf(takers), reply.taken_, now);
+  for (std::size_t i = 0; i < takers.size(); ++i) {
+    reply.findings_[takers[i].finding].decision = reply.taken_[i].decision;
+  }
+  reply.wait_ = all.wait;
+  reply.refused_ = !all;
+  if (!reply.refused_) return;
+
+  // Elastic: above the limit while the host has room, and not charged, so that the client is back
+  // at its limit the moment the room is gone.
+  const auto may_stretch = [&](const CheckReply::Pending& pending) {
+    const Finding& finding = reply.findings_[pending.finding];
+    return finding.decision.allowed() ||
+           (finding.rule->rule->elastic && finding.decision.verdict == Verdict::kDeny);
+  };
+  if (!options_.has_room || !std::all_of(takers.begin(), takers.end(), may_stretch)) return;
+  if (!options_.has_room()) return;
+  for (const CheckReply::Pending& pending : takers) {
+    Decision& decision = reply.findings_[pending.finding].decision;
+    if (decision) continue;
+    decision.verdict = Verdict::kAllow;
+    decision.grace = Grace::kElastic;
+    decision.retry_after = Nanos(0);
+  }
+  reply.refused_ = false;
+}
+
+// Each rule in shadow by itself, as if it were enforced.
+void Checker::TakeShadow(Instant now, CheckReply& reply) {
+  const auto rule_of = [&](const CheckReply::Pending& pending) {
+    return reply.findings_[pending.finding].rule;
+  };
+  for (auto first = reply.shadow_.begin(); first != reply.shadow_.end();) {
+    const auto last = std::find_if(first, reply.shadow_.end(), [&](const auto& pending) {
+      return rule_of(pending) != rule_of(*first);
+    });
+    const std::span<const CheckReply::Pending> group{first, last};
+    const bool looks_only = rule_of(*first)->rule->counts == Counts::kFailures;
+    if (!looks_only) ledger_->TakeAll(reply.AsksOf(group), reply.taken_, now);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      reply.findings_[group[i].finding].decision =
+          looks_only ? ledger_->Peek(group[i].ask, now) : reply.taken_[i].decision;
+    }
+    first = last;
+  }
+}
+
+void Checker::Ban(Instant now, CheckReply& reply) {
+  for (const CheckReply::Pending& pending : reply.enforced_) {
+    Decision& decision = reply.findings_[pending.finding].decision;
+    if (!pending.ban || decision.verdict != Verdict::kDeny) continue;
+    ledger_->Reserve(*pending.ban, now);
+    decision.retry_after = reply.findings_[pending.finding].rule->rule->exceed.time;
+  }
+}
+
+void Checker::Report(const CheckRequest& request, Outcome outcome, Instant now) {
+  if (outcome == Outcome::kSucceeded) return;
+  const auto active = active_.Read();
+  const rule::Space* space = active->book->Find(request.space);
+  if (space == nullptr) return;
+  const rule::Values values(space->schema(), request.attributes);
+  std::vector<std::uint32_t> found;
+  space->Find(values, found);
+  ForEachHit(request, *space, values, found, now, [&](const Hit& hit) {
+    if (hit.rule->rule->counts != Counts::kFailures) return;
+    for (std::size_t i = 0; i < hit.allowance->limits.size(); ++i) {
+      ledger_->Charge(
+          {active->limits[hit.allowance->limits[i]].get(), Derive(hit.key, i), hit.cost}, now);
+    }
+  });
+}
+
+}  // namespace weir

@@ -1,0 +1,150 @@
+// The one question that every protocol asks: may this request pass?
+//
+//   1. find the rules that match the request             rule/rulebook.h
+//   2. form a key for each of their counters             rule/key.h
+//   3. take from all of them, or from none               limiter/ledger.h
+//   4. say what each had to say, and what that means     CheckReply
+//
+// Rules in shadow are asked when the others have let the request pass: they count and are told, and
+// refuse nobody.
+//
+// Thread safety: everything may be called by any number of threads; rules are replaced while others
+// decide, and nobody waits for that.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/published.h"
+#include "limiter/ledger.h"
+#include "rule/attribute.h"
+#include "rule/problem.h"
+#include "rule/rule.h"
+#include "rule/rulebook.h"
+#include "weir/decision.h"
+
+namespace weir {
+
+struct CheckRequest {
+  std::string_view space;  // the namespace
+  std::span<const rule::Attribute> attributes;
+  std::optional<Permits> cost = {};  // if the caller knows better than the rules
+};
+
+// What one limit of one rule said.
+struct Finding {
+  enum class Why : std::uint8_t { kLimit, kBlocked, kBanned };
+  const rule::CompiledRule* rule = nullptr;
+  const Limit* limit = nullptr;  // null unless it was a limit
+  Decision decision;
+  Why why = Why::kLimit;
+  bool enforced = true;  // false: in shadow, and nobody was refused for it
+};
+
+// The rules in force, with their limits entered in the ledger.
+struct ActiveRules {
+  std::unique_ptr<const rule::Rulebook> book;
+  std::vector<Ledger::LimitHandle> limits;  // by their numbers in the book
+  // For rules that ban, by the time they ban for. Being banned is having used up one per that time.
+  std::map<Nanos, Ledger::LimitHandle> bans;
+  std::string version;
+};
+
+// May be used again and again, and then allocates nothing. What it points to stays as it is until
+// it is used again or gone, also if the rules are replaced meanwhile.
+class CheckReply {
+ public:
+  // Whether there are rules for the namespace at all; if not, everything passes.
+  [[nodiscard]] bool knows_space() const { return space_ != nullptr; }
+  [[nodiscard]] bool allowed() const { return !refused_; }
+  // The rule of an allow-list that let it pass, if one did.
+  [[nodiscard]] const rule::CompiledRule* allowed_by() const { return allowed_by_; }
+  // An allowed request acts this long from now.
+  [[nodiscard]] Nanos wait() const { return wait_; }
+  [[nodiscard]] std::span<const Finding> findings() const { return findings_; }
+  // The finding that decides: of a refusal the one that refuses the longest, otherwise the one of
+  // an enforced rule with the fewest permits left. Null if no rule had a say.
+  [[nodiscard]] const Finding* decisive() const {
+    return decisive_ ? &findings_[*decisive_] : nullptr;
+  }
+
+ private:
+  friend class Checker;
+  // A key that is about to be asked, and what to do if it refuses.
+  struct Pending {
+    Ledger::Ask ask;
+    std::uint32_t finding;
+    std::optional<Ledger::Ask> ban;
+  };
+  void Clear();
+  // The asks of some of `pending_` side by side, as the ledger wants them.
+  std::span<const Ledger::Ask> AsksOf(std::span<const Pending> pending);
+
+  std::optional<Published<ActiveRules>::Reading> rules_;
+  const rule::Space* space_ = nullptr;
+  const rule::CompiledRule* allowed_by_ = nullptr;
+  bool refused_ = false;
+  Nanos wait_{0};
+  std::optional<std::size_t> decisive_;
+  std::vector<Finding> findings_;
+
+  // On the way to it; kept for the next time.
+  std::vector<std::uint32_t> found_;
+  std::vector<Pending> enforced_;
+  std::vector<Pending> shadow_;
+  std::vector<Ledger::Ask> asks_;
+  std::vector<Reservation> taken_;
+};
+
+struct CheckerOptions {
+  // Elastic rules may be exceeded while this says so.
+  std::function<bool()> has_room = {};
+};
+
+class Checker {
+ public:
+  Checker(std::unique_ptr<Ledger> ledger, CheckerOptions options);
+
+  // Replaces all rules. What was counted stays counted. With problems nothing changes.
+  rule::Problems Publish(std::vector<rule::RuleSet> sets, std::string version);
+
+  void Check(const CheckRequest& request, Instant now, CheckReply& reply);
+  // What became of a request that passed: failures cost something under the rules that count them.
+  enum class Outcome : std::uint8_t { kSucceeded, kFailed };
+  void Report(const CheckRequest& request, Outcome outcome, Instant now);
+
+  [[nodiscard]] Instant Now() const noexcept { return ledger_->Now(); }
+  [[nodiscard]] Published<ActiveRules>::Reading rules() const { return active_.Read(); }
+  [[nodiscard]] Ledger& ledger() noexcept { return *ledger_; }
+
+ private:
+  // A counter of a rule that a request has a key for.
+  struct Hit {
+    const rule::CompiledRule* rule;
+    const rule::CompiledAllowance* allowance;
+    KeyHash key;
+    Permits cost;
+    bool enforced;
+  };
+  // Calls `use(hit)` for all of them, in the order of the rules.
+  template <typename Use>
+  void ForEachHit(const CheckRequest& request, const rule::Space& space, const rule::Values& values,
+                  std::span<const std::uint32_t> found, Instant now, const Use& use) const;
+  void Collect(const Hit& hit, const ActiveRules& active, Instant now, CheckReply& reply);
+  void TakeEnforced(Instant now, CheckReply& reply);
+  void TakeShadow(Instant now, CheckReply& reply);
+  void Ban(Instant now, CheckReply& reply);
+
+  std::unique_ptr<Ledger> ledger_;
+  CheckerOptions options_;
+  Published<ActiveRules> active_;
+};
+
+}  // namespace weir
