@@ -93,8 +93,9 @@ void CheckValue(const YamlNode& node, Report& problems) {
   }
   if (IsRefusedScalar(node)) {
     problems.Add(node.place,
-                 "error checking config: " + node.Describe() + " is no whole number of 63 bits",
-                 "write one, or put it in quotes if it is text");
+                 "error checking config: " + node.Describe() +
+                     " is neither text nor a whole number of 63 bits",
+                 "put it in quotes if it is text");
   }
 }
 
