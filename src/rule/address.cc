@@ -17,6 +17,7 @@ constexpr unsigned kMappedBits = 96;
 
 std::optional<Address> Address::Parse(std::string_view text) {
   if (text.empty() || text.size() > kLongestText) return std::nullopt;
+  if (text.find('\0') != std::string_view::npos) return std::nullopt;  // it would end there below
   std::array<char, kLongestText + 1> terminated{};
   std::memcpy(terminated.data(), text.data(), text.size());
   Bytes bytes{};
