@@ -13,9 +13,8 @@ constexpr std::array<std::uint8_t, 256> kDigits = [] {
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   std::array<std::uint8_t, 256> digits{};
   digits.fill(kNoDigit);
-  for (std::uint8_t i = 0; i < kAlphabet.size(); ++i) {
-    digits[static_cast<std::uint8_t>(kAlphabet[i])] = i;
-  }
+  std::uint8_t value = 0;
+  for (const char digit : kAlphabet) digits[static_cast<std::uint8_t>(digit)] = value++;
   return digits;
 }();
 

@@ -94,16 +94,15 @@ class JsonObjectReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
   std::string refusal_;
 };
 
-Result<JsonObject> JsonObject::Parse(const std::string& text) {
+Result<JsonObject> JsonObject::Parse(std::string text) {
   // RapidJSON takes a NUL for the end, and would not see what stands behind it.
   if (text.find('\0') != std::string::npos) return Error{"holds a NUL byte"};
-  rapidjson::StringStream stream(text.c_str());
+  rapidjson::InsituStringStream stream(text.data());
   rapidjson::Reader reader;
   JsonObjectReader handler;
-  // Iterative: depth takes memory of the heap, which kDeepest bounds, not of the stack.
-  constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
-                              rapidjson::kParseValidateEncodingFlag |
-                              rapidjson::kParseFullPrecisionFlag;
+  // In place, so that strings need no memory of the reader's. It calls itself for each level, which
+  // the handler bounds.
+  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseValidateEncodingFlag;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, handler);
   if (!handler.refusal().empty()) return Error{handler.refusal()};
   if (result.IsError()) {

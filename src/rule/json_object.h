@@ -24,7 +24,7 @@ class JsonObject {
 
   // Fails on anything but one object in valid UTF-8, beyond the bounds above, and on a name given
   // twice: readers differ in which one they take. The error shows nothing of the text.
-  static Result<JsonObject> Parse(const std::string& text);
+  static Result<JsonObject> Parse(std::string text);
 
   // Null if there is none.
   [[nodiscard]] const Value* Find(std::string_view name) const;

@@ -38,9 +38,9 @@ std::optional<Parts> Split(std::string_view token) {
 }
 
 Result<JsonObject> DecodeObject(std::string_view encoded, const char* what) {
-  const std::optional<std::string> text = DecodeBase64Url(encoded);
+  std::optional<std::string> text = DecodeBase64Url(encoded);
   if (!text) return Error{std::string("the token's ") + what + " are not base64url"};
-  Result<JsonObject> object = JsonObject::Parse(*text);
+  Result<JsonObject> object = JsonObject::Parse(std::move(*text));
   if (object) return object;
   return Error{std::string("the token's ") + what +
                " are not a JSON object: " + object.error().message};

@@ -19,11 +19,11 @@
 namespace weir::rule {
 namespace {
 
-template <auto kFree>
+template <auto Free>
 struct FreedBy {
   template <typename T>
   void operator()(T* pointer) const {
-    kFree(pointer);
+    Free(pointer);
   }
 };
 using PublicKey = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
@@ -105,7 +105,7 @@ bool VerifiesWith(EVP_PKEY* key, const EVP_MD* digest, std::string_view text,
 // A token holds the two numbers of 32 bytes, one behind the other; OpenSSL wants them in DER.
 std::string ToDer(std::string_view signature) {
   constexpr int kNumberBytes = 32;
-  if (signature.size() != 2 * kNumberBytes) return "";
+  if (signature.size() != std::size_t{2} * kNumberBytes) return "";
   Number r(BN_bin2bn(Bytes(signature), kNumberBytes, nullptr));
   Number s(BN_bin2bn(Bytes(signature.substr(kNumberBytes)), kNumberBytes, nullptr));
   const EcdsaSignature numbers(ECDSA_SIG_new());

@@ -107,7 +107,7 @@ ProxyHeader ParseAddresses(ProxyHeader header, std::string_view block, std::size
 ProxyHeader ParseV2(std::string_view bytes) {
   constexpr std::uint8_t kLocal = 0x20;
   constexpr std::uint8_t kProxy = 0x21;
-  constexpr std::size_t kUnixBlock = 2 * 108;
+  constexpr std::size_t kUnixBlock = 216;
   if (bytes.size() < kV2Fixed) return kNeedMore;
   const std::uint8_t command = ByteAt(bytes, 12);
   const std::size_t length = NumberAt(bytes, 14);
