@@ -1,0 +1,73 @@
+// Who sends a request: the attributes `ip` and `user`, from what the connection and its headers
+// say, as far as it can be believed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rule/address.h"
+#include "rule/api_keys.h"
+#include "rule/client_address.h"
+#include "rule/header_field.h"
+#include "rule/json_web_token.h"
+#include "weir/units.h"
+
+namespace weir::rule {
+
+// How a request's credential fared, for explanations.
+enum class Credential : std::uint8_t {
+  kAccepted,     // there is a user
+  kNone,         // neither an API key nor a token, or none is asked for
+  kNotVerified,  // a token that cannot be believed, or not yet
+  kExpired,      // a token that was valid once
+  kUnknownKey,   // an API key of nobody
+};
+
+// "the token has expired"
+std::string_view Describe(Credential credential);
+
+struct ClientOptions {
+  TrustedHops trusted;
+  // Names in any case.
+  std::string api_key_header = "x-api-key";
+  std::string token_header = "authorization";  // "Bearer TOKEN"
+  ApiKeys api_keys;                            // empty: the header is not looked at
+  std::optional<TokenVerifier> tokens;         // none: the header is not looked at
+};
+
+// What is known of a request before it is known whose it is. Views: what they look at must outlive
+// the call.
+struct ConnectionFacts {
+  Address peer;                    // whose connection it is
+  std::optional<Address> proxied;  // what the PROXY protocol said on it
+  HeaderFields fields;
+};
+
+struct Identity {
+  Address ip;
+  std::optional<std::string> user;
+  Credential credential = Credential::kNone;
+};
+
+// Thread safety: const calls may come from any number of threads.
+class ClientIdentifier {
+ public:
+  explicit ClientIdentifier(ClientOptions options) : options_(std::move(options)) {}
+
+  // An API key that is known decides; otherwise a token is asked, which costs more to verify. So a
+  // request with both is its API key's user, and an API key of nobody (it may be meant for somebody
+  // else) does not hide a good token. A credential given twice is refused: whoever is called next
+  // may take the other one.
+  [[nodiscard]] Identity Identify(const ConnectionFacts& facts, Instant now) const;
+
+ private:
+  [[nodiscard]] Credential AskApiKey(HeaderFields fields, std::optional<std::string>& user) const;
+  [[nodiscard]] Credential AskToken(HeaderFields fields, Instant now,
+                                    std::optional<std::string>& user) const;
+
+  ClientOptions options_;
+};
+
+}  // namespace weir::rule
