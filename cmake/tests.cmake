@@ -13,6 +13,8 @@ if(tests)
   target_link_libraries(weir_tests PRIVATE
     weir_commands absl::time Boost::headers
     GTest::gmock GTest::gtest_main Threads::Threads)
+  # What is tested is optimized; the tests themselves need not be, and compile in half the time.
+  target_compile_options(weir_tests PRIVATE $<$<CONFIG:Release>:-O1>)
   target_precompile_headers(weir_tests PRIVATE
     <gmock/gmock.h> <gtest/gtest.h>
     <algorithm> <atomic> <chrono> <cstdint> <map> <string> <thread> <variant> <vector>)

@@ -22,7 +22,7 @@ TEST(SchemaTest, GivesEachNameOneNumberAndIpTheFirst) {
 TEST(SchemaTest, HoldsSixtyFourNamesAndNoMore) {
   Schema schema;
   for (std::size_t i = 1; i < Schema::kMost; ++i) {
-    EXPECT_EQ(schema.Add("a" + std::to_string(i)), i);
+    EXPECT_EQ(schema.Add(std::to_string(i)), i);
   }
   EXPECT_EQ(schema.Add("one-too-many"), std::nullopt);
   EXPECT_EQ(schema.Add("a63"), 63);

@@ -198,7 +198,9 @@ TEST_F(CheckerTest, APercentageOfTheKeysIsEnforcedAlwaysTheSame) {
       const std::string user = std::to_string(i);
       if (!Allows({{"user", user}})) now_refused.push_back(user);
     }
-    if (round == 1) EXPECT_EQ(now_refused, refused);
+    if (round == 1) {
+      EXPECT_EQ(now_refused, refused);
+    }
     refused = now_refused;
   }
   EXPECT_GT(refused.size(), 180U);
@@ -231,7 +233,6 @@ TEST_F(CheckerTest, ADelayTellsHowLongUpToItsBound) {
 
 TEST_F(CheckerTest, CountingFailuresMakesAskingFree) {
   Use("- {name: a, by: [user], limit: 2/min, count: failures}");
-  const CheckRequest request{"shop", {}};
   const std::vector<rule::Attribute> ann = {{"user", "ann"}};
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(Allows(ann));
   checker_.Report({"shop", ann}, Checker::Outcome::kSucceeded, kNoon);
