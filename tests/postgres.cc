@@ -117,7 +117,7 @@ pid_t Guard(const fs::path& folder, int alive[2]) {
 
 }  // namespace
 
-Postgres::Postgres(Sync sync) : sync_(sync) {
+Postgres::Postgres() {
   std::string name = (fs::temp_directory_path() / "weir-postgres-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) Fail("cannot make a folder like " + name);
   folder_ = name;
@@ -147,7 +147,7 @@ Postgres::~Postgres() {
 }
 
 Postgres& Postgres::Shared() {
-  static Postgres shared(Sync::kOff);
+  static Postgres shared;
   return shared;
 }
 
@@ -180,12 +180,10 @@ void Postgres::Start() {
 }
 
 bool Postgres::TryStart() {
-  const std::string sync = sync_ == Sync::kOn ? "on" : "off";
-  server_ =
-      Launch(folder_,
-             {Programs() / "postgres", "-D", "data", "-c", "listen_addresses=127.0.0.1", "-c",
-              "port=" + std::to_string(port_), "-c", "unix_socket_directories=" + folder_.string(),
-              "-c", "fsync=" + sync, "-c", "shared_buffers=16MB", "-c", "max_connections=40"});
+  server_ = Launch(folder_, {Programs() / "postgres", "-D", "data", "-c",
+                             "listen_addresses=127.0.0.1", "-c", "port=" + std::to_string(port_),
+                             "-c", "unix_socket_directories=" + folder_.string(), "-c", "fsync=off",
+                             "-c", "shared_buffers=16MB", "-c", "max_connections=40"});
   const std::string url = Url("postgres");
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (std::chrono::steady_clock::now() < give_up) {

@@ -11,13 +11,8 @@ namespace weir {
 
 class Postgres {
  public:
-  enum class Sync {
-    kOff,  // quick, for tests that do not pull the plug
-    kOn,
-  };
-
   // Starts a server, and ends the process with a message if there is none to start.
-  explicit Postgres(Sync sync);
+  Postgres();
   ~Postgres();
   Postgres(const Postgres&) = delete;
   Postgres& operator=(const Postgres&) = delete;
@@ -31,7 +26,8 @@ class Postgres {
   void Start();
   // Ends all connections, then the server.
   void Stop();
-  // `kill -9` of the server with all its processes.
+  // `kill -9` of the server with all its processes. What they wrote, the kernel has: so nothing is
+  // waited for to reach the disk (fsync is off), which only a power failure would tell apart.
   void Kill();
 
   static const char* password() { return "open.sesame"; }
@@ -40,7 +36,6 @@ class Postgres {
   [[nodiscard]] std::string Url(const std::string& database) const;
   bool TryStart();
 
-  Sync sync_;
   std::filesystem::path folder_;
   int port_ = 0;
   pid_t server_ = -1;

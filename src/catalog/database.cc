@@ -40,11 +40,14 @@ void SetUpSqlite(soci::session& session) {
 // Limits of time, for a server that is busy or stuck; those that the URL or the administrator has
 // set stay.
 void SetUpPostgres(soci::session& session) {
+  // libpq would write what the server says beside the errors to stderr.
+  PQsetNoticeProcessor(
+      static_cast<soci::postgresql_session_backend*>(session.get_backend())->conn_,
+      [](void*, const char*) {}, nullptr);
   session << "SELECT set_config(name, wanted, false) FROM (VALUES "
              "('statement_timeout', '10s'), ('lock_timeout', '5s'), "
              "('idle_in_transaction_session_timeout', '30s')) AS limits (name, wanted) "
              "WHERE current_setting(name) = '0'";
-  session << "SET client_min_messages = warning";
 }
 
 }  // namespace
