@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
@@ -20,8 +21,7 @@ class ChildProcess {
     child_ = fork();
     if (child_ == 0) {
       close(ends[0]);
-      work(ends[1]);
-      _exit(0);
+      Run(work, ends[1]);
     }
     close(ends[1]);
     reports_ = ends[0];
@@ -61,6 +61,12 @@ class ChildProcess {
   }
 
  private:
+  // What is thrown ends the child: its copy of the test must not go on.
+  [[noreturn]] static void Run(const std::function<void(int report)>& work, int report) noexcept {
+    work(report);
+    _exit(0);
+  }
+
   pid_t child_ = -1;
   int reports_ = -1;
 };

@@ -131,6 +131,19 @@ TEST(PostgresFailureTest, AServerThatWasAwayIsUsedAgainWhenItIsBack) {
   EXPECT_TRUE(store.WaitForChange(std::chrono::hours(1)).value());
 }
 
+TEST(PostgresFailureTest, AServerThatStopsToAnswerIsGivenUp) {
+  Database database(*ParseDatabaseUrl(RuleDatabase(Engine::kPostgres).url()));
+  const auto ask = [&](const char* question, std::chrono::milliseconds patience) {
+    return database.Run(
+        "ask", [&](soci::session& session) { return session << question, 1; }, patience);
+  };
+  EXPECT_TRUE(ask("SELECT pg_sleep(0.05)", std::chrono::hours(1)).ok());
+  EXPECT_THAT(ask("SELECT pg_sleep(9)", std::chrono::milliseconds(50)).error().message,
+              AllOf(HasSubstr("cannot ask: the server does not answer and was given up"),
+                    HasSubstr("postgresql://weir@127.0.0.1")));
+  EXPECT_TRUE(ask("SELECT 1", std::chrono::hours(1)).ok());
+}
+
 TEST(PostgresFailureTest, AWriterThatWaitsTooLongForOthersSaysSo) {
   const RuleDatabase database(Engine::kPostgres);
   const auto store = RuleStore::Open(database.url() + "?options=-c%20lock_timeout%3D50ms").value();
@@ -230,12 +243,20 @@ TEST(SqliteFailureTest, AReadOnlyFolderIsSaidAndNothingIsLost) {
 }
 
 // A file system of a megabyte in `folder`, for this process alone. Whoever is not root needs a
-// kernel that lets users have their own.
+// kernel that lets users have their own, in which they stay who they are.
 bool MountSmallDisk(const std::string& folder) {
-  const int spaces = geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;
-  return unshare(spaces) == 0 &&
-         (geteuid() != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) &&
-         mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=1m") == 0;
+  if (geteuid() == 0) {
+    if (unshare(CLONE_NEWNS) != 0) return false;
+    if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
+  } else {
+    const std::string user = std::to_string(geteuid());
+    const std::string group = std::to_string(getegid());
+    if (unshare(CLONE_NEWNS | CLONE_NEWUSER) != 0) return false;
+    std::ofstream("/proc/self/setgroups") << "deny";
+    std::ofstream("/proc/self/uid_map") << user + " " + user + " 1";
+    std::ofstream("/proc/self/gid_map") << group + " " + group + " 1";
+  }
+  return mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=1m") == 0;
 }
 
 // Without one: no file of this process grows beyond this.

@@ -21,10 +21,6 @@ namespace {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-PGconn* ConnectionOf(soci::session& session) {
-  return static_cast<soci::postgresql_session_backend*>(session.get_backend())->conn_;
-}
-
 // Rounded up, or poll() would return a little early, again and again.
 int MillisecondsUntil(SteadyTime deadline) {
   const auto left =

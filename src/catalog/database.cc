@@ -5,6 +5,7 @@
 #include <soci/sqlite3/soci-sqlite3.h>
 
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
 #include "catalog/migrations.h"
@@ -42,8 +43,7 @@ void SetUpSqlite(soci::session& session) {
 void SetUpPostgres(soci::session& session) {
   // libpq would write what the server says beside the errors to stderr.
   PQsetNoticeProcessor(
-      static_cast<soci::postgresql_session_backend*>(session.get_backend())->conn_,
-      [](void*, const char*) {}, nullptr);
+      ConnectionOf(session), [](void*, const char*) {}, nullptr);
   session << "SELECT set_config(name, wanted, false) FROM (VALUES "
              "('statement_timeout', '10s'), ('lock_timeout', '5s'), "
              "('idle_in_transaction_session_timeout', '30s')) AS limits (name, wanted) "
@@ -51,6 +51,10 @@ void SetUpPostgres(soci::session& session) {
 }
 
 }  // namespace
+
+PGconn* ConnectionOf(soci::session& session) {
+  return static_cast<soci::postgresql_session_backend*>(session.get_backend())->conn_;
+}
 
 std::unique_ptr<soci::session> Connect(const DatabaseUrl& url) {
   if (url.engine == Engine::kSqlite) {
@@ -63,13 +67,31 @@ std::unique_ptr<soci::session> Connect(const DatabaseUrl& url) {
   return session;
 }
 
-std::optional<Error> Database::Open() {
-  std::unique_ptr<soci::session> session = Connect(url_);
-  if (const std::optional<std::string> refused = Migrate(*session, dialect())) {
-    return Error{"database " + url_.shown + ": " + *refused};
-  }
-  session_ = std::move(session);
-  return std::nullopt;
+Database::Database(DatabaseUrl url) : url_(std::move(url)) {
+  if (url_.engine == Engine::kPostgres) watchdog_ = std::make_unique<Watchdog>();
+}
+
+void Database::Open() {
+  session_ = Connect(url_);
+  BeginWatch(kPatience);
+  const std::optional<std::string> refused = Migrate(*session_, dialect());
+  EndWatch();
+  if (refused) throw std::runtime_error(*refused);
+}
+
+void Database::BeginWatch(std::chrono::milliseconds patience) {
+  if (watchdog_ != nullptr) watchdog_->Begin(PQsocket(ConnectionOf(*session_)), patience);
+}
+
+bool Database::EndWatch() { return watchdog_ != nullptr && watchdog_->End(); }
+
+Error Database::Fail(std::string_view doing, const std::exception_ptr& failure) {
+  const bool given_up = EndWatch();  // before the socket is closed
+  session_.reset();
+  if (!given_up) return ExplainFailure(url_, doing, failure);
+  return Error{"database " + url_.shown + ": cannot " + std::string(doing) +
+               ": the server does not answer and was given up; a change may have been made or "
+               "not: look at what is there when it answers again"};
 }
 
 Transaction::Transaction(soci::session& session, const Dialect& dialect) : session_(session) {

@@ -7,11 +7,12 @@
 // Thread safety: one thread at a time.
 #pragma once
 
+#include <libpq-fe.h>
 #include <soci/session.h>
 
+#include <chrono>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -20,6 +21,7 @@
 #include "catalog/database_error.h"
 #include "catalog/database_url.h"
 #include "catalog/dialect.h"
+#include "catalog/watchdog.h"
 #include "weir/result.h"
 
 namespace weir::catalog {
@@ -27,9 +29,15 @@ namespace weir::catalog {
 // Connects, with everything set that we rely on. Throws what SOCI throws.
 std::unique_ptr<soci::session> Connect(const DatabaseUrl& url);
 
+// The connection of libpq below a session with PostgreSQL.
+PGconn* ConnectionOf(soci::session& session);
+
 class Database {
  public:
-  explicit Database(DatabaseUrl url) : url_(std::move(url)) {}
+  // How long a server may take to do what it is asked to, until it is given up.
+  static constexpr std::chrono::seconds kPatience{30};
+
+  explicit Database(DatabaseUrl url);
 
   [[nodiscard]] const DatabaseUrl& url() const { return url_; }
   [[nodiscard]] const Dialect& dialect() const { return DialectOf(url_.engine); }
@@ -37,24 +45,28 @@ class Database {
   // What `work(soci::session&)` returns; it may throw what SOCI throws. `doing` completes "cannot
   // ...".
   template <typename Work>
-  auto Run(std::string_view doing, Work work)
+  auto Run(std::string_view doing, Work work, std::chrono::milliseconds patience = kPatience)
       -> Result<std::invoke_result_t<Work, soci::session&>> {
     try {
-      if (session_ == nullptr) {
-        if (std::optional<Error> refused = Open()) return *std::move(refused);
-      }
-      return work(*session_);
+      if (session_ == nullptr) Open();
+      BeginWatch(patience);
+      Result<std::invoke_result_t<Work, soci::session&>> result(work(*session_));
+      EndWatch();
+      return result;
     } catch (...) {
-      session_.reset();
-      return ExplainFailure(url_, doing, std::current_exception());
+      return Fail(doing, std::current_exception());
     }
   }
 
  private:
-  std::optional<Error> Open();
+  void Open();
+  void BeginWatch(std::chrono::milliseconds patience);
+  bool EndWatch();
+  Error Fail(std::string_view doing, const std::exception_ptr& failure);
 
   DatabaseUrl url_;
   std::unique_ptr<soci::session> session_;
+  std::unique_ptr<Watchdog> watchdog_;  // PostgreSQL
 };
 
 // A transaction that writes; undone unless it is committed.

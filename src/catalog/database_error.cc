@@ -101,7 +101,7 @@ std::string Cause(Engine engine, const std::exception_ptr& failure) {
     return Postgres(error);
   } catch (const soci::soci_error& error) {
     // Without a code: it never came to a connection.
-    const std::string text = OneLine(error.get_error_message());
+    std::string text = OneLine(error.get_error_message());
     if (engine == Engine::kSqlite) return text;
     return "cannot connect; check that the server runs and that the URL is right (" + text + ")";
   } catch (const std::exception& error) {

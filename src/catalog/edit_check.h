@@ -13,7 +13,7 @@ namespace weir::catalog {
 
 // In bytes.
 inline constexpr std::size_t kLongestName = 128;  // also of a namespace
-inline constexpr std::size_t kLongestText = 1024 * 1024;
+inline constexpr std::size_t kLongestText = 1'048'576;
 inline constexpr std::size_t kLongestAuthor = 256;
 inline constexpr std::size_t kLongestComment = 4096;
 inline constexpr std::size_t kMostEdits = 100'000;  // in one transaction

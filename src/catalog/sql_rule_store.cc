@@ -13,6 +13,11 @@ namespace {
 
 using Microseconds = std::chrono::microseconds;
 
+// Each edit takes several statements.
+std::chrono::milliseconds PatienceFor(std::size_t edits) {
+  return Database::kPatience + std::chrono::milliseconds(10) * edits;
+}
+
 std::chrono::sys_time<Microseconds> Now() {
   return std::chrono::floor<Microseconds>(std::chrono::system_clock::now());
 }
@@ -185,23 +190,26 @@ Result<std::vector<Change>> SqlRuleStore::History(std::string_view space, std::s
 }
 
 template <typename Work>
-StoreResult<Revision> SqlRuleStore::Write(std::string_view doing, const Authorship& by, Work work) {
+StoreResult<Revision> SqlRuleStore::Write(std::string_view doing, std::size_t edits,
+                                          const Authorship& by, Work work) {
   if (auto wrong = CheckAuthorship(by)) return *std::move(wrong);
   const auto now = Now();
-  Result<StoreResult<Revision>> result =
-      database_.Run(doing, [&](soci::session& session) -> StoreResult<Revision> {
+  Result<StoreResult<Revision>> result = database_.Run(
+      doing,
+      [&](soci::session& session) -> StoreResult<Revision> {
         RuleWriter writer(session, database_.dialect(), by, now);
         StoreResult<Revision> revision = work(session, writer);
         if (std::holds_alternative<Revision>(revision)) writer.Commit();
         return revision;
-      });
+      },
+      PatienceFor(edits));
   if (!result) return result.error();
   return std::move(*result);
 }
 
 StoreResult<Revision> SqlRuleStore::Apply(const std::vector<Edit>& edits, const Authorship& by) {
   if (auto wrong = CheckEdits(edits)) return *std::move(wrong);
-  return Write("change rules", by, [&](soci::session&, RuleWriter& writer) {
+  return Write("change rules", edits.size(), by, [&](soci::session&, RuleWriter& writer) {
     StoreResult<Revision> last = writer.latest();
     for (const Edit& edit : edits) {
       last = Make(edit, writer);
@@ -221,7 +229,7 @@ StoreResult<Revision> SqlRuleStore::Rollback(std::string_view space, std::string
     return Error{"cannot roll back " + what + " to revision " + std::to_string(to) + ": " + why};
   };
   if (to <= 0) return cannot("revisions begin with 1; the history has them");
-  return Write("roll back", by,
+  return Write("roll back", name.empty() ? kMostEdits : 1, by,
                [&](soci::session& session, RuleWriter& writer) -> StoreResult<Revision> {
                  if (to > writer.latest()) {
                    return cannot("the latest revision is " + std::to_string(writer.latest()));

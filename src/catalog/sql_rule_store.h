@@ -31,10 +31,11 @@ class SqlRuleStore final : public RuleStore {
   void Wake() override;
 
  private:
-  // Runs `work(RuleWriter&)` in a transaction, which is committed unless there is a conflict or an
-  // error.
+  // Runs `work(soci::session&, RuleWriter&)` in a transaction, which is committed unless there is a
+  // conflict or an error. `edits`: at most so many, for how long it may take.
   template <typename Work>
-  StoreResult<Revision> Write(std::string_view doing, const Authorship& by, Work work);
+  StoreResult<Revision> Write(std::string_view doing, std::size_t edits, const Authorship& by,
+                              Work work);
 
   Database database_;
   std::unique_ptr<ChangeListener> listener_;
