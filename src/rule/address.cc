@@ -17,6 +17,7 @@ constexpr unsigned kMappedBits = 96;
 
 std::optional<Address> Address::Parse(std::string_view text) {
   if (text.empty() || text.size() > kLongestText) return std::nullopt;
+  if (text.find('\0') != std::string_view::npos) return std::nullopt;  // inet_pton would stop there
   std::array<char, kLongestText + 1> terminated{};
   std::memcpy(terminated.data(), text.data(), text.size());
   Bytes bytes{};
@@ -59,15 +60,20 @@ std::optional<Network> Network::Parse(std::string_view text) {
   if (!address) return std::nullopt;
   const unsigned whole = address->is_v4() ? 32 : 128;
   if (slash == std::string_view::npos) return Network(*address, whole);
-  const Result<std::uint64_t> bits = ParseCount(text.substr(slash + 1));
-  if (!bits || *bits > whole) return std::nullopt;
-  const Network network(*address, static_cast<unsigned>(*bits));
+  const std::string_view digits = text.substr(slash + 1);
+  if (digits.size() > 1 && digits.starts_with('0')) return std::nullopt;  // octal, for some
+  const Result<std::uint64_t> bits = ParseCount(digits);
+  // "::ffff:10.0.0.0/104" is written in the bits of IPv6.
+  const unsigned implied =
+      address->is_v4() && text.find(':') != std::string_view::npos ? kMappedBits : 0;
+  if (!bits || *bits < implied || *bits - implied > whole) return std::nullopt;
+  const Network network(*address, static_cast<unsigned>(*bits) - implied);
   if (network.address() != *address) return std::nullopt;
   return network;
 }
 
 bool Network::Contains(const Address& address) const {
-  if (address.is_v4() != address_.is_v4()) return false;  // "::/0" is all of IPv6, and only that
+  if (address.is_v4() != address_.is_v4()) return false;
   const Address::Bytes& a = address.bytes();
   const Address::Bytes& b = address_.bytes();
   const unsigned whole = bits_ / 8;

@@ -37,11 +37,13 @@ class Address {
   Bytes bytes_{};
 };
 
-// "10.0.0.0/8", "2001:db8::/32", or an address alone.
+// "10.0.0.0/8", "2001:db8::/32", or an address alone. A network of IPv6 holds no IPv4: "::/0" is
+// all of IPv6, "0.0.0.0/0" (or "::ffff:0:0/96") all of IPv4.
 class Network {
  public:
   // Fails on bits beyond the prefix ("10.1.0.0/8"), which are most likely a mistake.
   static std::optional<Network> Parse(std::string_view text);
+  // REQUIRES: bits <= 32 for IPv4, 128 for IPv6
   Network(const Address& address, unsigned bits)
       : address_(address.Masked(bits)), bits_(bits + (address.is_v4() ? 96 : 0)) {}
 

@@ -19,7 +19,7 @@ std::optional<Error> WhatIsWrong(const Pattern& pattern);
 bool Matches(const Pattern& pattern, std::string_view value);
 
 // `*` any characters but '/', `**` any at all, `?` one that is not '/'; everything else stands for
-// itself.
+// itself. Characters are bytes here. Takes at most glob times value steps, mostly their sum.
 bool GlobMatches(std::string_view glob, std::string_view value);
 
 }  // namespace weir::rule
