@@ -160,6 +160,10 @@ struct Descriptor {
   bool quota_mode = false;            // refuses only if all such limits of a request do
   bool detailed_metric = false;
   std::string metadata;  // JSON, or empty
+  // A place without a limit: what ends here passes, and Envoy is told of no limit. (The allowance
+  // is Unlimited; of an unlimited limit that is not such a place Envoy is told that it has one.)
+  bool whitelisted = false;
+  Nanos window{0};  // of a blocked rule: "0 per minute", as Envoy is told
 
   bool operator==(const Descriptor&) const = default;
 };
