@@ -11,7 +11,7 @@ if(tests)
   target_include_directories(weir_tests SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
   target_compile_definitions(weir_tests PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(weir_tests PRIVATE
-    weir_commands absl::time Boost::headers
+    weir_commands absl::time Boost::headers PostgreSQL::PostgreSQL
     GTest::gmock GTest::gtest_main Threads::Threads)
   target_precompile_headers(weir_tests PRIVATE
     <gmock/gmock.h> <gtest/gtest.h>
@@ -21,13 +21,19 @@ if(tests)
   endif()
 
   gtest_discover_tests(weir_tests
-    TEST_FILTER "-*Concurrent*.*"
+    TEST_FILTER "-*Concurrent*.*:*Postgres*"
     DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 180)
   gtest_discover_tests(weir_tests
-    TEST_FILTER "*Concurrent*.*"
+    TEST_FILTER "*Concurrent*.*:-*Postgres*"
     DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 300 LABELS concurrent)
+
+  # These start a server: one for all of them is enough.
+  add_test(NAME Postgres COMMAND weir_tests --gtest_filter=*Postgres*:-*Concurrent*)
+  set_tests_properties(Postgres PROPERTIES TIMEOUT 300)
+  add_test(NAME PostgresConcurrent COMMAND weir_tests --gtest_filter=*Postgres*Concurrent*)
+  set_tests_properties(PostgresConcurrent PROPERTIES TIMEOUT 300 LABELS concurrent)
 endif()
 
 # Installs this build and uses it as a stranger would: find_package, and pkg-config by hand.

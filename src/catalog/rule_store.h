@@ -94,17 +94,20 @@ class RuleStore {
   // `most`.
   virtual Result<std::vector<Change>> History(std::string_view space, std::string_view name,
                                               int most) = 0;
-  // Makes all edits or none, in one transaction. Returns the revision of the last one. An edit that
-  // would leave a rule as it is makes no revision.
+  // Makes all edits, one after the other, or none, in one transaction. An edit that would leave a
+  // rule as it is makes no revision. Returns the revision of the last edit's rule: what the next
+  // edit of it is made from (or of its deletion).
   virtual StoreResult<Revision> Apply(const std::vector<Edit>& edits, const Authorship& by) = 0;
-  // Puts a namespace, or one rule of it if `name` is not empty, back as it was at `to`: that is a
-  // change like any other.
+  // Puts a namespace, or one rule of it if `name` is not empty, back as it was at `to`, also to its
+  // place in the order: these are changes like any other. Returns the latest revision.
   virtual StoreResult<Revision> Rollback(std::string_view space, std::string_view name, Revision to,
                                          const Authorship& by) = 0;
-  // Waits until something may have changed, at most `timeout`: a notification of PostgreSQL, or the
-  // time is over. Returns at once, with an error, if the connection is lost.
+  // Waits for a notification of PostgreSQL, at most `timeout`; with SQLite, as long as that. True:
+  // something may have changed. False: nothing was heard, and Latest() tells. Returns at once, with
+  // an error, if the connection is lost; the next call makes a new one.
   virtual Result<bool> WaitForChange(std::chrono::milliseconds timeout) = 0;
-  // Ends a WaitForChange() of another thread. The one thing another thread may call.
+  // Ends a WaitForChange() of another thread, or else the next one. The one thing another thread
+  // may call.
   virtual void Wake() = 0;
 };
 
