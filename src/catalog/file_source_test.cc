@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "catalog/retriever.h"
+#include "tests/rules_in_force.h"
 #include "tests/temporary_file.h"
 
 namespace weir::catalog {
@@ -33,15 +34,6 @@ std::string FileOf(const std::string& space, const std::string& rule) {
 
 void Write(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::trunc) << text;
-}
-
-// "shop/login shop/api": the rules by name.
-std::vector<std::string> NamesOf(const std::vector<rule::RuleSet>& sets) {
-  std::vector<std::string> names;
-  for (const rule::RuleSet& set : sets) {
-    for (const rule::Rule& rule : set.rules) names.push_back(set.space + "/" + rule.name);
-  }
-  return names;
 }
 
 class FileSourceTest : public testing::Test {
@@ -186,26 +178,6 @@ TEST_F(FileSourceTest, ANamespaceInTwoFilesIsAProblemThatNamesBoth) {
 // --- with a retriever: what is written comes into force
 // -------------------------------------------
 
-// What is in force, and a way to wait for it.
-class InForce {
- public:
-  rule::Problems Publish(const std::vector<rule::RuleSet>& sets) {
-    const std::lock_guard lock(mutex_);
-    names_ = NamesOf(sets);
-    changed_.notify_all();
-    return {};
-  }
-  bool Await(const std::vector<std::string>& names) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kLong, [&] { return names_ == names; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> names_;
-};
-
 class FileSourceConcurrentTest : public FileSourceTest {
  protected:
   std::unique_ptr<Retriever> Make(const fs::path& path, const FileWatchOptions& watch = {},
@@ -217,7 +189,7 @@ class FileSourceConcurrentTest : public FileSourceTest {
           return in_force_.Publish(sets);
         });
   }
-  InForce in_force_;
+  RulesInForce in_force_;
 };
 
 // The interval is an hour: only the kernel's notification can make these pass.
