@@ -1,0 +1,76 @@
+#include "catalog/file_source.h"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "catalog/digest.h"
+#include "catalog/rule_files.h"
+#include "rule/any_file.h"
+
+namespace weir::catalog {
+namespace {
+
+// Of names and texts, and of what could not be read, so that the same trouble is told once.
+std::string DigestOfFiles(const RuleFiles& found) {
+  std::vector<std::string_view> pieces;
+  std::vector<std::string> troubles;
+  for (const RuleFile& file : found.files) pieces.insert(pieces.end(), {file.name, file.text});
+  for (const rule::Problem& problem : found.problems) troubles.push_back(problem.ToString());
+  pieces.insert(pieces.end(), troubles.begin(), troubles.end());
+  return DigestOf(pieces);
+}
+
+std::vector<rule::RuleSet> SetsOf(const std::vector<RuleFile>& files, rule::Problems& problems) {
+  std::vector<rule::RuleSet> sets;
+  std::map<std::string, std::string> files_of_spaces;
+  for (const RuleFile& file : files) {
+    std::optional<rule::RuleSet> set = rule::ReadAnyRules(file.text, file.name, problems);
+    if (!set) continue;
+    const auto [other, is_new] = files_of_spaces.emplace(set->space, file.name);
+    if (!is_new) {
+      problems.push_back(
+          {file.name,
+           {},
+           "",
+           "the rules of namespace '" + set->space + "' are in " + other->second + " already",
+           "put all rules of a namespace into one file"});
+    }
+    sets.push_back(std::move(*set));
+  }
+  return sets;
+}
+
+}  // namespace
+
+FileSource::FileSource(std::string path, const FileWatchOptions& options)
+    : path_(std::move(path)), watch_(path_, options) {}
+
+Retrieved FileSource::Look() {
+  RuleFiles files = ReadRuleFiles(path_);
+  Retrieved found;
+  if (!files.away.empty()) {
+    found.outcome = Retrieved::Outcome::kAway;
+    found.away = std::move(files.away);
+    return found;
+  }
+  found.version = DigestOfFiles(files);
+  if (found.version == seen_) return {};
+  found.problems = std::move(files.problems);
+  found.sets = SetsOf(files.files, found.problems);
+  found.outcome = found.problems.empty() ? Retrieved::Outcome::kRules : Retrieved::Outcome::kBad;
+  if (!found.problems.empty()) found.sets.clear();
+  seen_ = found.version;
+  return found;
+}
+
+std::string FileSource::Describe() const {
+  std::error_code ignored;
+  return (std::filesystem::is_directory(path_, ignored) ? "the directory " : "the file ") + path_;
+}
+
+}  // namespace weir::catalog
