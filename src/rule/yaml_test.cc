@@ -92,7 +92,7 @@ TEST(YamlTest, AMillionBracketsAreRefusedAtTheThirtyThirdLevel) {
   EXPECT_EQ(WhatIsWrongWith(Repeat("[", 500'000) + Repeat("]", 500'000)), "f:1:33: " + wrong);
   EXPECT_EQ(WhatIsWrongWith("a: " + Repeat("[", 1'000'000)), "f:1:5: " + open);
   EXPECT_EQ(WhatIsWrongWith(Repeat("- ", 1'000'000)), "f:1:65: " + wrong);
-  EXPECT_EQ(WhatIsWrongWith("a:\n " + Repeat("? ", 1'000'000)), "f:2:4: " + open);
+  EXPECT_EQ(WhatIsWrongWith("a:\n " + Repeat("? ", 100'000)), "f:2:4: " + open);
 }
 
 TEST(YamlTest, DeepIndentationIsRefusedAtTheThirtyThirdLevel) {
@@ -106,16 +106,16 @@ TEST(YamlTest, TheParserRemembersABoundedPieceAtOnce) {
   const std::string wrong =
       "what follows here, in brackets or as one text, is longer than 1024 KiB; write each element "
       "on a line of its own, behind a dash";
-  EXPECT_EQ(WhatIsWrongWith("a: b\nc: [" + Repeat("[", 3'000'000)), "f:2:4: " + wrong);
+  EXPECT_EQ(WhatIsWrongWith("a: b\nc: [" + Repeat("[", 1'200'000)), "f:2:4: " + wrong);
   EXPECT_EQ(WhatIsWrongWith("- [" + Repeat("1,", 600'000) + "]"), "f:1:1: " + wrong);
-  EXPECT_EQ(WhatIsWrongWith("a: \"" + Repeat("x", 2'000'000) + "\""), "f:1:1: " + wrong);
-  EXPECT_EQ(WhatIsWrongWith("a: " + Repeat("x", 2'000'000)), "f:1:1: " + wrong);
+  EXPECT_EQ(WhatIsWrongWith("a: \"" + Repeat("x", 1'200'000) + "\""), "f:1:1: " + wrong);
+  EXPECT_EQ(WhatIsWrongWith("a: " + Repeat("x", 1'200'000)), "f:1:1: " + wrong);
 }
 
 TEST(YamlTest, LongLinesAndLongListsAreFine) {
   EXPECT_EQ(Read("a: " + Repeat("x", 900'000)).map[0].value.scalar.size(), 900'000U);
-  EXPECT_EQ(Read("a: [" + Repeat("1, ", 100'000) + "]").map[0].value.list.size(), 100'000U);
-  EXPECT_EQ(Read(Repeat("- {a: [b, c]}\n", 100'000)).list.size(), 100'000U);
+  EXPECT_EQ(Read("a: [" + Repeat("1, ", 20'000) + "]").map[0].value.list.size(), 20'000U);
+  EXPECT_EQ(Read(Repeat("- {a: [b, c]}\n", 20'000)).list.size(), 20'000U);
   EXPECT_EQ(Read(Repeat("- \"[[[{{\"\n", 1000)).list.size(), 1000U);
 }
 
