@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <span>
 #include <string_view>
 
 #include "base/text.h"
@@ -12,8 +13,8 @@
 namespace weir::rule {
 namespace {
 
-template <typename Enum, std::size_t kSize>
-std::string WordOf(Enum value, const std::array<std::string_view, kSize>& words) {
+template <typename Enum>
+std::string WordOf(Enum value, std::span<const std::string_view> words) {
   return std::string(words[static_cast<std::size_t>(value)]);
 }
 
@@ -85,7 +86,7 @@ std::string WriteTiers(const Rule& rule, std::uint32_t soft) {
 }
 
 std::string WriteCost(const Cost& cost) {
-  const std::string fixed = std::to_string(cost.fixed.count);
+  std::string fixed = std::to_string(cost.fixed.count);
   if (cost.attribute.empty()) return fixed;
   const std::string_view attribute = cost.attribute;
   FlowMap map;
