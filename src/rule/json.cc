@@ -38,8 +38,7 @@ bool IsNumber(std::string_view text) {
 std::string JsonString(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string json = "\"";
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
+  for (const char c : text) {
     const auto byte = static_cast<std::uint8_t>(c);
     if (c == '"' || c == '\\') {
       json += '\\';

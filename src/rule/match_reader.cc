@@ -49,6 +49,7 @@ class ConditionReader {
  private:
   // The one word of a map such as {prefix: /api/}; nothing, and reported, if it is none.
   std::optional<std::size_t> KindOf(const YamlNode& node) {
+    if (report_.full()) return std::nullopt;
     if (node.map.size() != 1) {
       report_.Add(node.place,
                   Name() + ": a pattern is of one kind, got " + std::to_string(node.map.size()),

@@ -78,6 +78,7 @@ std::string WriteMatch(const Match& match) {
 std::string WriteKeys(const std::vector<Key>& keys) {
   if (keys.size() == 1 && !keys[0].empty()) return WriteKey(keys[0]);
   std::vector<std::string> lists;
+  lists.reserve(keys.size());
   for (const Key& key : keys) lists.push_back(WriteKey(key));
   return FlowList(lists);
 }

@@ -83,7 +83,7 @@ void ReadCost(const YamlNode& node, Cost& cost, Report& report) {
     if (!fields.Has(source)) continue;
     ++sources;
     if (!fields.Text(source, UINT16_MAX, name)) continue;
-    if (source != "attribute") name = std::string(source) + "." + name;
+    if (source != "attribute") name.insert(0, std::string(source) + ".");
     if (CheckAttributeName(name, fields.Find(source)->place, report)) cost.attribute = name;
   }
   if (sources != 1) {

@@ -102,7 +102,9 @@ class Builder final : public YAML::EventHandler {
     RefuseTag(mark, tag);
     if (!open_.empty() && open_.back().node->kind == YamlNode::Kind::kMap &&
         open_.back().key_is_next) {
-      throw Stop{PlaceOf(mark), "a key must be text", "write it as 'name: value'"};
+      // What the parser makes of a bracket that is never closed, too.
+      throw Stop{PlaceOf(mark), "this is not closed, or stands where a key should, which is text",
+                 "close the bracket, or write 'name: value'"};
     }
     if (static_cast<int>(open_.size()) >= limits_.depth) {
       throw Stop{PlaceOf(mark), "nested deeper than " + std::to_string(limits_.depth) + " levels",
@@ -229,6 +231,7 @@ std::string RemedyFor(const YAML::Exception& problem, std::string_view text) {
   if (problem.msg == YAML::ErrorMsg::UNKNOWN_ANCHOR) {
     return "write text that begins with '*' in quotes";
   }
+  if (problem.msg == YAML::ErrorMsg::EOF_IN_SCALAR) return "close the quote";
   if (problem.msg == YAML::ErrorMsg::MAP_VALUE) return "write text that holds ': ' in quotes";
   if (problem.msg == YAML::ErrorMsg::END_OF_MAP || problem.msg == YAML::ErrorMsg::END_OF_SEQ) {
     return "let all lines of a map or list begin in the same column";
