@@ -17,6 +17,8 @@
 
 #include "rule/descriptor_tree.h"
 #include "rule/envoy_file.h"
+#include "rule/rule_file.h"
+#include "rule/rule_writer.h"
 
 namespace weir::rule {
 namespace {
@@ -155,6 +157,45 @@ TEST(EnvoyRulesTest, WhatIsWrongIsReportedAllOfItWithItsPlaceAndARemedy) {
     ExpectProblems(problems, expected, file.filename());
     for (const Problem& problem : problems) EXPECT_EQ(problem.file, file.filename());
   }
+}
+
+TEST(EnvoyRulesTest, WhatIsConvertedReadsAsTheSameRules) {
+  for (const auto& file : Files("right")) {
+    Problems problems;
+    auto set = ReadEnvoyRules(Contents(file), file.filename(), problems);
+    ASSERT_TRUE(set) << file;
+    set->space = "converted";  // a domain is any text, a namespace is a name
+    const std::string text = WriteRules(*set);
+    const auto again = ReadRules(text, "converted", problems);
+    ASSERT_TRUE(again) << problems[0].ToString() << "\n" << text;
+    EXPECT_EQ(*again, *set) << text;
+  }
+}
+
+TEST(EnvoyRulesTest, AFileIsTheirsIfItHasADomainOrDescriptorsAndNothingOfOurs) {
+  const auto looks_like = [](const std::string& text) {
+    YamlNode root;
+    Problems problems;
+    EXPECT_TRUE(ReadYaml(text, "file", root, problems));
+    return LooksLikeEnvoy(root);
+  };
+  EXPECT_TRUE(looks_like("domain: d"));
+  EXPECT_TRUE(looks_like("descriptors: []"));
+  EXPECT_FALSE(looks_like("namespace: n\nrules: []"));
+  EXPECT_FALSE(looks_like("domain: d\nrules: []"));
+  EXPECT_FALSE(looks_like("[domain]"));
+  EXPECT_FALSE(looks_like(""));
+}
+
+TEST(EnvoyRulesTest, FewBytesDoNotBecomeALotOfMemory) {
+  // A thousand short rules below a long key, each of which would repeat it.
+  std::string text =
+      "domain: d\ndescriptors:\n- key: " + std::string(1 << 20, 'k') + "\n  descriptors:\n";
+  for (int i = 0; i < 1000; ++i) text += "  - key: k" + std::to_string(i) + "\n";
+  Problems problems;
+  EXPECT_FALSE(ReadEnvoyRules(text, "large", problems));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_THAT(problems[0].what, StartsWith("the descriptors are too large"));
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ class Reader {
   std::string Metadata(const EnvoyFields& fields) {
     const YamlNode* metadata = fields.Map("metadata", "write 'metadata: {NAME: VALUE}'");
     if (metadata == nullptr || metadata->map.empty()) return {};
-    auto json = ToJson(*metadata);
+    auto json = MetadataJson(*metadata);
     if (const YamlNode* const* bad = std::get_if<const YamlNode*>(&json)) {
       problems_.Add((*bad)->place,
                     "error parsing metadata: " + (*bad)->Describe() + " cannot be told as JSON",
@@ -237,7 +237,7 @@ class Reader {
     }
   }
 
-  static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   Report& problems_;
   Report& doubts_;
@@ -256,8 +256,12 @@ bool LooksLikeEnvoy(const YamlNode& root) {
 
 std::optional<RuleSet> ReadEnvoyRules(std::string_view text, const std::string& file,
                                       Problems& problems, Problems* doubts) {
+  // The parser closes a quote that is open at the end of the text, unless the end is marked.
+  std::string marked(text);
+  if (!marked.ends_with('\n')) marked += '\n';
+  marked += "...\n";
   YamlNode root;
-  if (!ReadYaml(text, file, root, problems)) {
+  if (!ReadYaml(marked, file, root, problems)) {
     problems.back().what = "error loading config file: " + problems.back().what;
     return std::nullopt;
   }
