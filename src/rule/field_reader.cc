@@ -178,7 +178,7 @@ bool IsList(const YamlNode& node, std::string_view name, std::string_view things
     return false;
   }
   if (node.list.empty()) {
-    report.Add(node.place, expected + ", got an empty one", "leave the field out");
+    report.Add(node.place, expected + ", got an empty one", "leave it out, or write " + example);
     return false;
   }
   if (node.list.size() > most) {

@@ -86,7 +86,7 @@ std::vector<Key> ReadKeys(const YamlNode& node, Report& report) {
                "write by: [[a], [b]] for two keys, by: [a, b] for one");
     return {Key{}};
   }
-  if (!IsList(node, "by", "keys", kMostKeys, "", report)) return {Key{}};
+  if (!IsList(node, "by", "keys", kMostKeys, "by: [[a], [b]]", report)) return {Key{}};
   std::vector<Key> keys;
   for (const YamlNode& element : node.list) {
     const std::size_t before = report.count();

@@ -101,7 +101,9 @@ class LimitTextReader {
         return Error{"expected permits per period, got '" + Shown(first) + "': write " +
                      Shown(first) + "/s, " + Shown(first) + "/min or another period"};
       }
-      return Error{"unknown algorithm '" + Shown(first) + "': " + Suggest(first, kAlgorithms)};
+      std::vector<std::string_view> known(kAlgorithms.begin(), kAlgorithms.end());
+      known.insert(known.end(), {"unlimited", "blocked"});
+      return Error{"unknown algorithm '" + Shown(first) + "': " + Suggest(first, known)};
     }
     return std::nullopt;
   }
@@ -128,6 +130,9 @@ class LimitTextReader {
     } else if (IsCalendarUnit(unit)) {
       return Error{"only fixed_window follows the calendar: write fixed_window " + Shown(permits) +
                    "/" + std::string(unit) + ", or a duration such as 30d"};
+    }
+    if (!calendar_ && !ParseDuration(period)) {
+      return Error{"expected a period such as 10s, min, hour or day, got '" + Shown(period) + "'"};
     }
     amount_ = permits + "/" + std::string(period);
     return std::nullopt;

@@ -65,6 +65,12 @@ NamedAllowance WriteAllowance(const Allowance& allowance, std::uint32_t soft) {
   return {"limits", FlowList(parts)};
 }
 
+// What the rule says for all of its limits: what is right for the first.
+std::uint32_t SoftOf(const Rule& rule) {
+  const auto* limit = std::get_if<Limit>(&rule.allowance);
+  return limit != nullptr ? limit->soft_percent() : 0;
+}
+
 std::string WriteTiers(const Rule& rule, std::uint32_t soft) {
   const AddressBits base = BaseBits(rule);
   std::vector<std::string> tiers;
@@ -167,8 +173,7 @@ class RuleWriter {
   }
 
   void Limits(const Rule& rule) {
-    const auto* own = std::get_if<Limit>(&rule.allowance);
-    const std::uint32_t soft = own != nullptr ? own->soft_percent() : 0;
+    const std::uint32_t soft = SoftOf(rule);
     const NamedAllowance allowance = WriteAllowance(rule.allowance, soft);
     Add(allowance.name, allowance.value);
     if (!rule.tiers.empty()) Add("tiers", WriteTiers(rule, soft));
@@ -181,7 +186,6 @@ class RuleWriter {
         text_ += std::string(indent_) + "  - " + map.text() + "\n";
       }
     }
-    if (soft > 0) Add("soft", std::to_string(soft) + "%");
   }
 
   void WhatFollows(const Rule& rule) {
@@ -190,6 +194,7 @@ class RuleWriter {
     const Rule defaults;
     if (rule.cost != defaults.cost) Add("cost", WriteCost(rule.cost));
     if (rule.counts == Counts::kFailures) Add("count", "failures");
+    if (SoftOf(rule) > 0) Add("soft", std::to_string(SoftOf(rule)) + "%");
     if (rule.elastic) Add("elastic", "true");
     if (rule.exceed != defaults.exceed) Add("exceed", WriteExceed(rule.exceed));
     if (rule.status != defaults.status) Add("status", std::to_string(rule.status));

@@ -1,7 +1,7 @@
 // Rules as text, in the one way that we write them: what rule_file.h reads back as the same rules.
 //
-// Fields stand in the order of docs/rules.md, small maps and lists on one line, and what is the
-// default is left out.
+// Fields stand in the order of docs/rules.md (a descriptor behind the name), small maps and lists
+// on one line, and what is the default is left out.
 #pragma once
 
 #include <string>

@@ -205,8 +205,8 @@ TEST(RuleWriterTest, WritesAsAPersonWould) {
       "    overrides:\n"
       "      - {when: {user: acme}, limit: unlimited}\n"
       "      - {when: {header.x-plan: {prefix: [a, b]}}, limit: 100/s}\n"
-      "    soft: 10%\n"
       "    cost: {header: x-cost}\n"
+      "    soft: 10%\n"
       "    mode: shadow\n"
       "    expires: 2027-01-31\n";
   Problems problems;

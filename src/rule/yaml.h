@@ -1,7 +1,8 @@
 // YAML as a tree that knows where everything stood, read in bounded time and memory.
 //
-// The text comes from a person, or from somebody who means harm: its size, its depth and the number
-// of its nodes are bounded, and aliases (which let a few lines stand for a billion) are refused.
+// The text comes from a person, or from somebody who means harm: its size, its depth, the number of
+// its nodes and what the parser must remember at once are bounded, and aliases (which let a few
+// lines stand for a billion) are refused.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,10 @@ struct YamlLimits {
   std::size_t bytes = std::size_t{32} << 20;
   std::size_t nodes = 4'000'000;
   int depth = 32;
+  std::size_t key_bytes = 128;
+  // How much text the parser may put away before it says what it holds: what stands in one pair of
+  // brackets, for the most part.
+  std::size_t bytes_ahead = std::size_t{1} << 20;
 };
 
 class YamlNode {
@@ -32,7 +37,7 @@ class YamlNode {
   std::vector<YamlNode> list;  // kList
   std::vector<Entry> map;      // kMap, in the order of the text; keys are unique
 
-  // "a list", "a map", "text 'abc'", "nothing": for messages.
+  // "a list", "a map", "'abc'", "nothing": for messages.
   [[nodiscard]] std::string Describe() const;
   // The value under `key`, or null. REQUIRES: a map
   [[nodiscard]] const YamlNode* Find(std::string_view key) const;
