@@ -172,6 +172,31 @@ TEST(EnvoyRulesTest, WhatIsConvertedReadsAsTheSameRules) {
   }
 }
 
+// The blocks of YAML in docs/envoy.md: a file of theirs, and what its first rule is converted to.
+TEST(EnvoyRulesTest, ThePageAboutThemTellsTheTruth) {
+  const std::string page = Contents(std::filesystem::path(WEIR_SOURCE_DIR) / "docs" / "envoy.md");
+  Lines blocks;
+  const std::string fence = "```yaml\n";
+  for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
+    at += fence.size();
+    blocks.push_back(page.substr(at, page.find("```", at) - at));
+  }
+  ASSERT_EQ(blocks.size(), 2U);
+  Problems problems;
+  const auto set = ReadEnvoyRules(blocks[0], "docs/envoy.md", problems);
+  ASSERT_TRUE(set) << problems[0].ToString();
+  for (const char* truth :
+       {"path=/login,remote_address=10.1.2.3 -> path_/login.remote_address (/login 10.1.2.3)",
+        "path=/login -> no limit", "path=/login,user=me -> nothing",
+        "path=/static/a.css -> path_/static/-baf219a4cd (/static/*)", "path=/cart -> path (/cart)",
+        "path=/cart,user=me -> nothing", "partner=acme -> partner_acme (acme)",
+        "health=1 -> no limit"}) {
+    EXPECT_EQ(Answer(truth, *set), truth);
+  }
+  EXPECT_NE(page.find("path_/static/-baf219a4cd"), std::string::npos);
+  EXPECT_EQ(WriteRules({set->space, {set->rules[0]}}), blocks[1]);
+}
+
 TEST(EnvoyRulesTest, AFileIsTheirsIfItHasADomainOrDescriptorsAndNothingOfOurs) {
   const auto looks_like = [](const std::string& text) {
     YamlNode root;
@@ -188,10 +213,10 @@ TEST(EnvoyRulesTest, AFileIsTheirsIfItHasADomainOrDescriptorsAndNothingOfOurs) {
 }
 
 TEST(EnvoyRulesTest, FewBytesDoNotBecomeALotOfMemory) {
-  // A thousand short rules below a long key, each of which would repeat it.
+  // Two hundred short rules below a long key, each of which would repeat it.
   std::string text =
-      "domain: d\ndescriptors:\n- key: " + std::string(1 << 20, 'k') + "\n  descriptors:\n";
-  for (int i = 0; i < 1000; ++i) text += "  - key: k" + std::to_string(i) + "\n";
+      "domain: d\ndescriptors:\n- key: " + std::string(1 << 19, 'k') + "\n  descriptors:\n";
+  for (int i = 0; i < 200; ++i) text += "  - key: k" + std::to_string(i) + "\n";
   Problems problems;
   EXPECT_FALSE(ReadEnvoyRules(text, "large", problems));
   ASSERT_EQ(problems.size(), 1U);

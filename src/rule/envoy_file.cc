@@ -256,12 +256,8 @@ bool LooksLikeEnvoy(const YamlNode& root) {
 
 std::optional<RuleSet> ReadEnvoyRules(std::string_view text, const std::string& file,
                                       Problems& problems, Problems* doubts) {
-  // The parser closes a quote that is open at the end of the text, unless the end is marked.
-  std::string marked(text);
-  if (!marked.ends_with('\n')) marked += '\n';
-  marked += "...\n";
   YamlNode root;
-  if (!ReadYaml(marked, file, root, problems)) {
+  if (!ReadYaml(text, file, root, problems)) {
     problems.back().what = "error loading config file: " + problems.back().what;
     return std::nullopt;
   }
