@@ -17,6 +17,8 @@
 
 #include "rule/descriptor_tree.h"
 #include "rule/envoy_file.h"
+#include "rule/rule_file.h"
+#include "rule/rule_writer.h"
 
 namespace weir::rule {
 namespace {
@@ -155,6 +157,70 @@ TEST(EnvoyRulesTest, WhatIsWrongIsReportedAllOfItWithItsPlaceAndARemedy) {
     ExpectProblems(problems, expected, file.filename());
     for (const Problem& problem : problems) EXPECT_EQ(problem.file, file.filename());
   }
+}
+
+TEST(EnvoyRulesTest, WhatIsConvertedReadsAsTheSameRules) {
+  for (const auto& file : Files("right")) {
+    Problems problems;
+    auto set = ReadEnvoyRules(Contents(file), file.filename(), problems);
+    ASSERT_TRUE(set) << file;
+    set->space = "converted";  // a domain is any text, a namespace is a name
+    const std::string text = WriteRules(*set);
+    const auto again = ReadRules(text, "converted", problems);
+    ASSERT_TRUE(again) << problems[0].ToString() << "\n" << text;
+    EXPECT_EQ(*again, *set) << text;
+  }
+}
+
+// The blocks of YAML in docs/envoy.md: a file of theirs, and what its first rule is converted to.
+TEST(EnvoyRulesTest, ThePageAboutThemTellsTheTruth) {
+  const std::string page = Contents(std::filesystem::path(WEIR_SOURCE_DIR) / "docs" / "envoy.md");
+  Lines blocks;
+  const std::string fence = "```yaml\n";
+  for (std::size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
+    at += fence.size();
+    blocks.push_back(page.substr(at, page.find("```", at) - at));
+  }
+  ASSERT_EQ(blocks.size(), 2U);
+  Problems problems;
+  const auto set = ReadEnvoyRules(blocks[0], "docs/envoy.md", problems);
+  ASSERT_TRUE(set) << problems[0].ToString();
+  for (const char* truth :
+       {"path=/login,remote_address=10.1.2.3 -> path_/login.remote_address (/login 10.1.2.3)",
+        "path=/login -> no limit", "path=/login,user=me -> nothing",
+        "path=/static/a.css -> path_/static/-baf219a4cd (/static/*)", "path=/cart -> path (/cart)",
+        "path=/cart,user=me -> nothing", "partner=acme -> partner_acme (acme)",
+        "health=1 -> no limit"}) {
+    EXPECT_EQ(Answer(truth, *set), truth);
+  }
+  EXPECT_NE(page.find("path_/static/-baf219a4cd"), std::string::npos);
+  EXPECT_EQ(WriteRules({set->space, {set->rules[0]}}), blocks[1]);
+}
+
+TEST(EnvoyRulesTest, AFileIsTheirsIfItHasADomainOrDescriptorsAndNothingOfOurs) {
+  const auto looks_like = [](const std::string& text) {
+    YamlNode root;
+    Problems problems;
+    EXPECT_TRUE(ReadYaml(text, "file", root, problems));
+    return LooksLikeEnvoy(root);
+  };
+  EXPECT_TRUE(looks_like("domain: d"));
+  EXPECT_TRUE(looks_like("descriptors: []"));
+  EXPECT_FALSE(looks_like("namespace: n\nrules: []"));
+  EXPECT_FALSE(looks_like("domain: d\nrules: []"));
+  EXPECT_FALSE(looks_like("[domain]"));
+  EXPECT_FALSE(looks_like(""));
+}
+
+TEST(EnvoyRulesTest, FewBytesDoNotBecomeALotOfMemory) {
+  // Two hundred short rules below a long key, each of which would repeat it.
+  std::string text =
+      "domain: d\ndescriptors:\n- key: " + std::string(1 << 19, 'k') + "\n  descriptors:\n";
+  for (int i = 0; i < 200; ++i) text += "  - key: k" + std::to_string(i) + "\n";
+  Problems problems;
+  EXPECT_FALSE(ReadEnvoyRules(text, "large", problems));
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_THAT(problems[0].what, StartsWith("the descriptors are too large"));
 }
 
 }  // namespace

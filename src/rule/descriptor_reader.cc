@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/text.h"
 #include "rule/json.h"
 #include "rule/utf8.h"
 
@@ -40,7 +41,8 @@ void ReadEntry(const YamlNode& node, Descriptor& descriptor, Report& report) {
   const bool value_fits = value == nullptr || ReadSomeText(*value, "value", entry.value, report);
   fields.Flag("share_threshold", entry.share_threshold);
   fields.Flag("value_to_metric", entry.value_to_metric);
-  if (entry.share_threshold && value_fits && entry.value.find('*') == std::string::npos) {
+  const bool has_star = (entry.key + entry.value).find('*') != std::string::npos;
+  if (entry.share_threshold && value_fits && !has_star) {
     report.Add(fields.PlaceOf("share_threshold"),
                "share_threshold is for values that hold a '*': there is nothing to share",
                "write value: \"abc*\", or leave share_threshold out");
@@ -71,6 +73,17 @@ void ReadMetadata(const YamlNode& node, Descriptor& descriptor, Report& report) 
   }
 }
 
+void ReadWindow(const YamlNode& node, Descriptor& descriptor, Report& report) {
+  std::string text;
+  if (!ReadText(node, "window", kLongestText, text, report)) return;
+  const Result<Nanos> window = ParseDuration(text);
+  if (window && *window > Nanos(0)) {
+    descriptor.window = *window;
+  } else {
+    report.Add(node.place, "window must be a time, got '" + Shown(text) + "'", "write window: 1m");
+  }
+}
+
 }  // namespace
 
 void ReadDescriptor(const Fields& rule, std::optional<Descriptor>& descriptor, Report& report) {
@@ -97,6 +110,8 @@ void ReadDescriptor(const Fields& rule, std::optional<Descriptor>& descriptor, R
   if (const YamlNode* metadata = rule.Find("metadata")) {
     ReadMetadata(*metadata, *descriptor, report);
   }
+  rule.Flag("whitelisted", descriptor->whitelisted);
+  if (const YamlNode* window = rule.Find("window")) ReadWindow(*window, *descriptor, report);
 }
 
 }  // namespace weir::rule

@@ -11,8 +11,8 @@
 namespace weir::rule {
 
 // Fields of a rule that speak of its descriptor.
-inline constexpr std::array<std::string_view, 5> kDescriptorFields = {
-    "limit_name", "replaces", "quota_mode", "detailed_metric", "metadata"};
+inline constexpr std::array<std::string_view, 7> kDescriptorFields = {
+    "limit_name", "replaces", "quota_mode", "detailed_metric", "metadata", "whitelisted", "window"};
 
 void ReadDescriptor(const Fields& rule, std::optional<Descriptor>& descriptor, Report& report);
 

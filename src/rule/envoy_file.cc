@@ -163,7 +163,7 @@ class Reader {
   std::string Metadata(const EnvoyFields& fields) {
     const YamlNode* metadata = fields.Map("metadata", "write 'metadata: {NAME: VALUE}'");
     if (metadata == nullptr || metadata->map.empty()) return {};
-    auto json = ToJson(*metadata);
+    auto json = MetadataJson(*metadata);
     if (const YamlNode* const* bad = std::get_if<const YamlNode*>(&json)) {
       problems_.Add((*bad)->place,
                     "error parsing metadata: " + (*bad)->Describe() + " cannot be told as JSON",
@@ -237,7 +237,7 @@ class Reader {
     }
   }
 
-  static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   Report& problems_;
   Report& doubts_;

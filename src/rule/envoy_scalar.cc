@@ -7,6 +7,8 @@
 #include <limits>
 #include <string_view>
 
+#include "rule/json.h"
+
 namespace weir::rule {
 namespace {
 
@@ -70,24 +72,6 @@ std::optional<EnvoyScalar> Fraction(std::string_view text) {
   return value;
 }
 
-void AppendJsonText(std::string_view text, std::string& json) {
-  json += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr std::string_view kHex = "0123456789abcdef";
-      json += "\\u00";
-      json += kHex[static_cast<unsigned char>(c) >> 4];
-      json += kHex[static_cast<unsigned char>(c) & 15];
-    } else {
-      json += c;
-    }
-  }
-  json += '"';
-}
-
 template <typename Number>
 void AppendNumber(Number number, std::string& json) {
   std::array<char, 32> digits{};
@@ -106,7 +90,7 @@ bool AppendScalar(const EnvoyScalar& scalar, std::string& json) {
   } else if (const auto* large = std::get_if<std::uint64_t>(&scalar)) {
     AppendNumber(*large, json);
   } else if (const auto* text = std::get_if<std::string_view>(&scalar)) {
-    AppendJsonText(*text, json);
+    json += JsonString(*text);
   } else {
     json += "null";
   }
@@ -120,7 +104,7 @@ const YamlNode* Append(const YamlNode& node, std::string& json) {
       json += '{';
       for (const YamlNode::Entry& entry : node.map) {
         if (json.back() != '{') json += ',';
-        AppendJsonText(entry.key, json);
+        json += JsonString(entry.key);
         json += ':';
         if (const YamlNode* bad = Append(entry.value, json)) return bad;
       }
@@ -157,7 +141,7 @@ EnvoyScalar Resolve(const YamlNode& node) {
   return Fraction(plain).value_or(text);
 }
 
-std::variant<std::string, const YamlNode*> ToJson(const YamlNode& node) {
+std::variant<std::string, const YamlNode*> MetadataJson(const YamlNode& node) {
   std::string json;
   if (const YamlNode* bad = Append(node, json)) return bad;
   return json;

@@ -25,6 +25,6 @@ using EnvoyScalar =
 EnvoyScalar Resolve(const YamlNode& node);
 
 // `node` as JSON on one line, or the node in it that JSON cannot express (a number that is none).
-std::variant<std::string, const YamlNode*> ToJson(const YamlNode& node);
+std::variant<std::string, const YamlNode*> MetadataJson(const YamlNode& node);
 
 }  // namespace weir::rule

@@ -65,7 +65,7 @@ void CheckAllow(const Fields& fields, const Rule& rule, Report& report) {
   }
 }
 
-void CheckDescriptor(const Fields& fields, Report& report) {
+void CheckDescriptor(const Fields& fields, const Rule& rule, Report& report) {
   for (std::string_view field : {"match", "by"}) {
     Refuse(fields, field,
            "a rule with a descriptor is found by it, and has no '" + std::string(field) + "'",
@@ -73,6 +73,14 @@ void CheckDescriptor(const Fields& fields, Report& report) {
   }
   Refuse(fields, "overrides", "a rule with a descriptor has no overrides",
          "write another rule, with the value in its descriptor", report);
+  if (rule.descriptor->whitelisted && !std::holds_alternative<Unlimited>(rule.allowance)) {
+    Refuse(fields, "whitelisted", "a whitelisted rule limits nothing",
+           "write limit: unlimited, or leave out whitelisted", report);
+  }
+  if (!std::holds_alternative<Blocked>(rule.allowance)) {
+    Refuse(fields, "window", "window is what Envoy is told of a rule that is blocked",
+           "leave it out: other limits say it themselves", report);
+  }
 }
 
 // Options that would have no effect at all.
@@ -153,7 +161,7 @@ void CheckTier(const Rule& rule, const Tier& tier, Place place, Report& report) 
 
 void CheckFieldsTogether(const Fields& fields, const Rule& rule, Report& report) {
   if (rule.allow) return CheckAllow(fields, rule, report);
-  if (rule.descriptor) CheckDescriptor(fields, report);
+  if (rule.descriptor) CheckDescriptor(fields, rule, report);
   CheckDefaultsAreUsed(fields, rule, report);
   CheckCost(fields, rule, report);
   CheckThatItCanApply(fields, rule, report);

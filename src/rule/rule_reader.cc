@@ -22,17 +22,17 @@ namespace {
 constexpr std::size_t kLongestMessage = 1024;
 constexpr auto kLongestTime = std::chrono::hours(24 * 366);
 
-constexpr std::array<std::string_view, 28> kRuleFields = {
-    "name",     "match",      "by",
-    "limit",    "limits",     "algorithm",
-    "burst",    "zone",       "allow",
-    "tiers",    "overrides",  "cost",
-    "count",    "soft",       "elastic",
-    "exceed",   "status",     "message",
-    "mode",     "enforce",    "on_error",
-    "expires",  "descriptor", "limit_name",
-    "replaces", "quota_mode", "detailed_metric",
-    "metadata"};
+constexpr std::array<std::string_view, 30> kRuleFields = {
+    "name",     "match",       "by",
+    "limit",    "limits",      "algorithm",
+    "burst",    "zone",        "allow",
+    "tiers",    "overrides",   "cost",
+    "count",    "soft",        "elastic",
+    "exceed",   "status",      "message",
+    "mode",     "enforce",     "on_error",
+    "expires",  "descriptor",  "limit_name",
+    "replaces", "quota_mode",  "detailed_metric",
+    "metadata", "whitelisted", "window"};
 
 void ReadExceed(const YamlNode& node, ExceedPolicy& exceed, Report& report) {
   std::string text;

@@ -169,6 +169,8 @@ class RuleWriter {
     if (descriptor.quota_mode) Add("quota_mode", "true");
     if (descriptor.detailed_metric) Add("detailed_metric", "true");
     if (!descriptor.metadata.empty()) Add("metadata", descriptor.metadata);  // JSON is YAML
+    if (descriptor.whitelisted) Add("whitelisted", "true");
+    if (descriptor.window > Nanos(0)) Add("window", FormatDuration(descriptor.window));
   }
 
   void Limits(const Rule& rule) {

@@ -124,6 +124,12 @@ Rule AnyRule(Random& random, std::string name) {
     return rule;
   }
   rule.allowance = AnyAllowance(random);
+  if (rule.descriptor && std::holds_alternative<Unlimited>(rule.allowance)) {
+    rule.descriptor->whitelisted = random.OneIn(2);
+  }
+  if (rule.descriptor && std::holds_alternative<Blocked>(rule.allowance)) {
+    rule.descriptor->window = Nanos(random.AnySize(0, 1ULL << 50));
+  }
   const bool by_ip = rule.keys.back().size() > 1 && rule.keys.back().back().attribute == "ip";
   if (by_ip && (rule.keys.size() == 1)) {
     rule.tiers = {{{20, 48}, AnyAllowance(random)}, {{16, 32}, AnyAllowance(random)}};
