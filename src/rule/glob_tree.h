@@ -5,48 +5,33 @@
 // which edges go on from a place in the value is a question to the literal table. So the cost is
 // that of the value and of the globs that match so far, however many others there are.
 //
+// Where an edge leads to one glob alone, there is no node: the rest of the glob is noted beside the
+// literal, which saves the cache some misses.
+//
 // Thread safety: a finished tree is never changed.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "rule/glob_parts.h"
 #include "rule/literal_table.h"
 
 namespace weir::rule {
-
-struct Wildcard {
-  enum class Reach : std::uint8_t {
-    kExactly,   // `least` characters, none of them '/'
-    kSegment,   // as many or more, none of them '/'
-    kAnything,  // any number of any characters; `least` is 0
-  };
-  Reach reach = Reach::kAnything;
-  std::uint32_t least = 0;
-
-  bool operator==(const Wildcard&) const = default;
-};
-
-// literals[0] wildcards[0] literals[1] ... literals[n]; literals may be empty.
-struct GlobParts {
-  explicit GlobParts(std::string_view glob);
-
-  std::vector<std::string> literals = {{}};
-  std::vector<Wildcard> wildcards;
-};
 
 class GlobTree {
  public:
   class Builder;
 
-  [[nodiscard]] bool empty() const { return nodes_.empty(); }
-  // Adds the numbers of the globs that match. `table` is what the tree was built with.
+  [[nodiscard]] bool empty() const { return heads_.empty(); }
+  // Adds the numbers of the globs that match; some perhaps twice. `table` is what the tree was
+  // built with.
   void Find(const LiteralTable& table, std::string_view value, Hits& hits) const;
 
  private:
@@ -54,19 +39,25 @@ class GlobTree {
     Wildcard wildcard;
     LiteralTable::Packed end = LiteralTable::kNothing;  // globs whose last part is the wildcard
     LiteralTable::Set tails;                            // literals that end globs
-    LiteralTable::Set inners;                           // literals that lead to further nodes
+    LiteralTable::Set inners;                           // literals that lead on
   };
-  // A node whose wildcard begins at a place in the value.
+  // Where in the value the wildcard of a node begins.
   struct Arrival {
     std::uint32_t node = 0;
     std::size_t at = 0;
 
     auto operator<=>(const Arrival&) const = default;
   };
+  // The same where one glob is left.
+  struct Lone {
+    const char* rest = nullptr;  // equal for equal globs
+    std::size_t at = 0;
+    std::size_t rest_length = 0;
+    LiteralTable::Packed globs = LiteralTable::kNothing;
 
-  // All arrivals at one node, in ascending order: each node is visited once, whatever the value.
-  void Visit(const LiteralTable& table, std::string_view value, std::span<const Arrival> arrivals,
-             Hits& hits) const;
+    auto operator<=>(const Lone&) const = default;
+  };
+  class Search;
 
   std::vector<Node> nodes_;
   LiteralTable::Set heads_;
@@ -74,33 +65,37 @@ class GlobTree {
 
 class GlobTree::Builder {
  public:
-  explicit Builder(LiteralTable::Builder& literals)
-      : literals_(literals), heads_(literals.NewSet()) {}
+  explicit Builder(LiteralTable::Builder& literals) : literals_(literals) {}
 
   // REQUIRES: there are wildcards
   void Add(const GlobParts& parts, std::uint32_t number);
-  // Before the literals are built.
-  void Pack();
+  // When all were added, and before the literals are built.
+  void AddLiterals();
   // After that.
   GlobTree Build(const LiteralTable& table) &&;
 
  private:
+  using Numbers = std::vector<std::uint32_t>;
+  // Globs that are alike up to a wildcard, by what follows it.
   struct Draft {
     Wildcard wildcard;
-    LiteralTable::SetNumber tails;
-    LiteralTable::SetNumber inners;
-    std::vector<std::uint32_t> end;
+    Numbers end;
+    std::map<std::string, Numbers> tails;
+    std::map<std::string, std::map<Wildcard, std::uint32_t>> inners;  // to other drafts
+    // What the one glob below it is from its wildcard on; empty if there are several.
+    std::string rest;
+    LiteralTable::SetNumber tail_set = 0;
+    LiteralTable::SetNumber inner_set = 0;
     LiteralTable::Packed packed_end = LiteralTable::kNothing;
   };
-  using Edge = std::tuple<LiteralTable::SetNumber, std::string, Wildcard::Reach, std::uint32_t>;
 
-  std::uint32_t NodeAfter(LiteralTable::SetNumber set, const std::string& literal,
-                          Wildcard wildcard);
+  std::uint32_t DraftAfter(std::uint32_t draft, const std::string& literal, Wildcard wildcard,
+                           const std::string& rest);
+  void AddInners(const Draft& draft);
+  [[nodiscard]] Numbers AllBelow(std::uint32_t draft) const;
 
   LiteralTable::Builder& literals_;
-  LiteralTable::SetNumber heads_;
-  std::vector<Draft> drafts_;
-  absl::flat_hash_map<Edge, std::uint32_t> edges_;
+  std::vector<Draft> drafts_ = std::vector<Draft>(1);  // the first is before all heads
 };
 
 }  // namespace weir::rule

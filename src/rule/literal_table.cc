@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
+#include <tuple>
 
 #include "base/check.h"
 
@@ -20,28 +22,31 @@ std::uint32_t Tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >
 
 }  // namespace
 
-LiteralTable::Packed LiteralTable::Find(SetNumber set, std::string_view text) const {
+LiteralTable::Found LiteralTable::Find(SetNumber set, std::string_view text) const {
   const std::uint64_t hash = Hash(set, text);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t i = hash & mask; slots_[i].record != 0; i = (i + 1) & mask) {
     if (slots_[i].tag != Tag(hash)) continue;
-    const std::uint32_t* at = records_.data() + (slots_[i].record - 1);
+    const std::uint32_t* at = lines_.data()->words.data() + (slots_[i].record - 1);
     Record record;
     std::memcpy(&record, at, sizeof record);
-    const void* bytes = at + sizeof record / sizeof *at;
+    const char* bytes = reinterpret_cast<const char*>(at) + sizeof record;
     if (record.set == set && record.length == text.size() &&
         std::memcmp(bytes, text.data(), text.size()) == 0) {
-      return record.packed;
+      return {record.packed, {bytes + record.length, record.note_length}};
     }
   }
-  return kNothing;
+  return {};
 }
 
-void LiteralTable::Builder::Add(SetNumber set, std::string_view text, std::uint32_t number) {
+void LiteralTable::Builder::Add(SetNumber set, std::string_view text, std::uint32_t number,
+                                std::string_view note) {
   WEIR_CHECK(set < sets_ && number < kMostNumbers);
+  WEIR_CHECK(std::max(text.size(), note.size()) <= std::numeric_limits<std::uint16_t>::max());
   const auto [place, is_new] = places_.try_emplace({set, std::string(text)}, literals_.size());
-  if (is_new) literals_.push_back({set, std::string(text), {}});
+  if (is_new) literals_.push_back({set, std::string(text), {}, {}});
   literals_[place->second].numbers.push_back(number);
+  literals_[place->second].note = note;
 }
 
 LiteralTable::Packed LiteralTable::Builder::Pack(std::span<const std::uint32_t> numbers) {
@@ -54,7 +59,7 @@ LiteralTable::Packed LiteralTable::Builder::Pack(std::span<const std::uint32_t> 
 }
 
 LiteralTable LiteralTable::Builder::Build() && {
-  made_.slots_.resize(std::bit_ceil(2 * literals_.size() + 1));
+  made_.slots_.resize(std::bit_ceil(literals_.size() * 4 / 3 + 1));
   for (const Literal& literal : literals_) Insert(literal);
   MakeShapes();
   return std::move(made_);
@@ -63,19 +68,29 @@ LiteralTable LiteralTable::Builder::Build() && {
 void LiteralTable::Builder::Insert(const Literal& literal) {
   const std::string& text = literal.text;
   const Record record = {literal.set, Pack(literal.numbers),
-                         static_cast<std::uint32_t>(text.size())};
+                         static_cast<std::uint16_t>(text.size()),
+                         static_cast<std::uint16_t>(literal.note.size())};
   constexpr std::size_t kWord = sizeof(std::uint32_t);
-  const std::size_t begin = made_.records_.size();
-  made_.records_.resize(begin + (sizeof record + text.size() + kWord - 1) / kWord);
-  std::memcpy(&made_.records_[begin], &record, sizeof record);
-  if (!text.empty()) {
-    std::memcpy(&made_.records_[begin + sizeof record / kWord], text.data(), text.size());
-  }
+  const std::string bytes = text + literal.note;
+  std::uint32_t* words = NewRecord((sizeof record + bytes.size() + kWord - 1) / kWord);
+  std::memcpy(words, &record, sizeof record);
+  std::memcpy(words + sizeof record / kWord, bytes.data(), bytes.size());
   const std::uint64_t hash = Hash(literal.set, text);
   const std::size_t mask = made_.slots_.size() - 1;
   std::size_t i = hash & mask;
   while (made_.slots_[i].record != 0) i = (i + 1) & mask;
-  made_.slots_[i] = {Tag(hash), static_cast<std::uint32_t>(begin + 1)};
+  made_.slots_[i] = {Tag(hash),
+                     static_cast<std::uint32_t>(words - made_.lines_.data()->words.data() + 1)};
+}
+
+std::uint32_t* LiteralTable::Builder::NewRecord(std::size_t words) {
+  constexpr std::size_t kLine = std::tuple_size_v<decltype(Line::words)>;
+  const std::size_t left = (kLine - words_ % kLine) % kLine;
+  if (words > left && words <= kLine) words_ += left;
+  const std::size_t begin = words_;
+  words_ += words;
+  made_.lines_.resize((words_ + kLine - 1) / kLine);
+  return made_.lines_.data()->words.data() + begin;
 }
 
 void LiteralTable::Builder::MakeShapes() {
@@ -86,19 +101,20 @@ void LiteralTable::Builder::MakeShapes() {
   for (SetNumber number = 0; number < sets_; ++number) made_.sets_[number].number = number;
   for (const Literal& literal : literals_) {
     Set& set = made_.sets_[literal.set];
+    if (literal.text.empty()) {
+      set.of_empty = Pack(literal.numbers);
+      continue;
+    }
     const auto length = static_cast<std::uint32_t>(literal.text.size());
-    if (set.empty() || made_.shapes_.back().length != length) {
-      if (set.empty()) set.shapes_begin = static_cast<std::uint32_t>(made_.shapes_.size());
+    const bool is_first = set.shapes_begin == set.shapes_end;
+    if (is_first || made_.shapes_.back().length != length) {
+      if (is_first) set.shapes_begin = static_cast<std::uint32_t>(made_.shapes_.size());
       made_.shapes_.push_back({length, 0, 0});
       set.shapes_end = static_cast<std::uint32_t>(made_.shapes_.size());
     }
-    if (length == 0) {
-      set.holds_empty = true;
-    } else {
-      made_.shapes_.back().firsts |= Bit(literal.text.front());
-      made_.shapes_.back().lasts |= Bit(literal.text.back());
-      set.firsts |= Bit(literal.text.front());
-    }
+    made_.shapes_.back().beginnings |= BitOfBeginning(literal.text);
+    made_.shapes_.back().lasts |= BitOf(literal.text.back());
+    set.firsts |= BitOf(literal.text.front());
   }
 }
 

@@ -11,8 +11,10 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/inlined_vector.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,26 +40,34 @@ class LiteralTable {
     SetNumber number = 0;
     std::uint32_t shapes_begin = 0;
     std::uint32_t shapes_end = 0;
-    bool holds_empty = false;
-    std::uint64_t firsts = 0;  // the first characters of all its texts, see Bit()
+    Packed of_empty = kNothing;  // what the empty text leads to
+    std::uint64_t firsts = 0;    // bits of the first characters of all other texts
 
-    [[nodiscard]] bool empty() const { return shapes_begin == shapes_end; }
+    [[nodiscard]] bool empty() const { return shapes_begin == shapes_end && of_empty == kNothing; }
     // May one of the texts begin here?
     [[nodiscard]] bool MayBegin(std::string_view text) const {
-      return holds_empty || (!text.empty() && (firsts & Bit(text.front())) != 0);
+      return of_empty != kNothing || (!text.empty() && (firsts & BitOf(text.front())) != 0);
     }
   };
 
   [[nodiscard]] Set set(SetNumber number) const { return sets_[number]; }
 
-  [[nodiscard]] Packed Find(SetNumber set, std::string_view text) const;
+  // What a text leads to: numbers, and a note that was left with them.
+  struct Found {
+    Packed packed = kNothing;
+    std::string_view note;
+  };
 
-  // Calls visit(length, packed) for each text of `set` that `value` begins with.
+  [[nodiscard]] Found Find(SetNumber set, std::string_view text) const;
+
+  // Calls visit(length, found) for each text of `set` that `value` begins with.
   template <typename Visit>
   void ForEachPrefixOf(std::string_view value, const Set& set, Visit visit) const {
+    if (set.of_empty != kNothing) visit(std::size_t{0}, Found{set.of_empty, {}});
     for (std::uint32_t i = set.shapes_begin; i < set.shapes_end; ++i) {
-      if (shapes_[i].length > value.size()) return;
-      VisitIfIn(set, shapes_[i], value.substr(0, shapes_[i].length), visit);
+      const std::size_t length = shapes_[i].length;
+      if (length > value.size()) return;
+      VisitIfIn(set, shapes_[i], value.substr(0, length), visit);
     }
   }
 
@@ -65,6 +75,7 @@ class LiteralTable {
   template <typename Visit>
   void ForEachSuffixOf(std::string_view value, std::size_t shortest, const Set& set,
                        Visit visit) const {
+    if (set.of_empty != kNothing && shortest == 0) visit(std::size_t{0}, Found{set.of_empty, {}});
     for (std::uint32_t i = set.shapes_begin; i < set.shapes_end; ++i) {
       const std::size_t length = shapes_[i].length;
       if (length > value.size()) return;
@@ -86,37 +97,55 @@ class LiteralTable {
   }
 
  private:
-  // Texts of one length, and a bit for each of their first and last characters.
+  // Texts of one length, and bits of how they begin and of their last characters.
   struct Shape {
     std::uint32_t length = 0;
-    std::uint64_t firsts = 0;
+    std::uint64_t beginnings = 0;
     std::uint64_t lasts = 0;
+
+    [[nodiscard]] bool MayHold(std::string_view text) const {
+      return (lasts & BitOf(text.back())) != 0 && (beginnings & BitOfBeginning(text)) != 0;
+    }
   };
   struct Slot {
     std::uint32_t tag = 0;
-    std::uint32_t record = 0;  // where in records_, from 1; 0: free
+    std::uint32_t record = 0;  // its first word, counted from 1; 0: the slot is free
   };
-  // Followed by the text, so that both lie on one line of the cache.
+  // Records lie one behind the other, each on one line of the cache if it fits.
+  struct alignas(64) Line {
+    std::array<std::uint32_t, 16> words;
+  };
+  // Followed by the text and the note.
   struct Record {
     SetNumber set;
     Packed packed;
-    std::uint32_t length;
+    std::uint16_t length;
+    std::uint16_t note_length;
   };
 
-  static std::uint64_t Bit(char c) { return std::uint64_t{1} << (static_cast<unsigned>(c) & 63); }
+  // One of 64 bits; digits, letters and the usual signs have different ones.
+  static std::uint64_t BitOf(char c) {
+    const auto code = static_cast<unsigned>(c);
+    return std::uint64_t{1} << ((code & 31) | (code >> 1 & 32));
+  }
+  // Of the first four characters, if there are as many. REQUIRES: there is one
+  static std::uint64_t BitOfBeginning(std::string_view text) {
+    std::uint32_t four = 0;
+    if (text.size() < sizeof four) return BitOf(text.front());
+    std::memcpy(&four, text.data(), sizeof four);
+    constexpr std::uint32_t kGoldenRatio = 0x9E3779B1;
+    return std::uint64_t{1} << (four * kGoldenRatio >> 26);
+  }
 
   template <typename Visit>
   void VisitIfIn(const Set& set, const Shape& shape, std::string_view text, Visit& visit) const {
-    if (!text.empty() &&
-        ((shape.firsts & Bit(text.front())) == 0 || (shape.lasts & Bit(text.back())) == 0)) {
-      return;
-    }
-    const Packed packed = Find(set.number, text);
-    if (packed != kNothing) visit(text.size(), packed);
+    if (!shape.MayHold(text)) return;
+    const Found found = Find(set.number, text);
+    if (found.packed != kNothing) visit(text.size(), found);
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(1);  // a power of two of them, at most half in use
-  std::vector<std::uint32_t> records_;
+  std::vector<Slot> slots_ = std::vector<Slot>(1);  // a power of two of them, never all in use
+  std::vector<Line> lines_;
   std::vector<std::uint32_t> lists_;  // each its length, then its numbers
   std::vector<Set> sets_;
   std::vector<Shape> shapes_;
@@ -125,7 +154,8 @@ class LiteralTable {
 class LiteralTable::Builder {
  public:
   SetNumber NewSet() { return sets_++; }
-  void Add(SetNumber set, std::string_view text, std::uint32_t number);
+  // Numbers that are given for one text are found together; of several notes the last is kept.
+  void Add(SetNumber set, std::string_view text, std::uint32_t number, std::string_view note = {});
   // Numbers that are found without a text.
   Packed Pack(std::span<const std::uint32_t> numbers);
   LiteralTable Build() &&;
@@ -135,14 +165,17 @@ class LiteralTable::Builder {
     SetNumber set;
     std::string text;
     std::vector<std::uint32_t> numbers;
+    std::string note;
   };
 
   void Insert(const Literal& literal);
+  std::uint32_t* NewRecord(std::size_t words);
   void MakeShapes();
 
   SetNumber sets_ = 0;
   std::vector<Literal> literals_;
   absl::flat_hash_map<std::pair<SetNumber, std::string>, std::size_t> places_;
+  std::size_t words_ = 0;  // of records, so far
   LiteralTable made_;
 };
 

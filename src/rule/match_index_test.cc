@@ -4,6 +4,7 @@
 
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "rule/pattern.h"
@@ -274,6 +275,61 @@ TEST(MatchIndexTest, FindsWhatTryingEveryMatchFinds) {
       ASSERT_EQ(indexed.Find(request), expected) << "seed " << seed << ", request " << i;
       found += expected.size();
     }
+  }
+  EXPECT_GT(found, 10'000U);
+}
+
+TEST(MatchIndexConcurrentTest, ManyThreadsFindTheSame) {
+  RandomMatches random(7);
+  std::vector<Match> matches(200);
+  for (Match& match : matches) match = random.NextMatch();
+  const Indexed indexed(matches);
+  std::vector<std::string> texts;
+  std::vector<std::vector<std::uint32_t>> expected;
+  for (int i = 0; i < 50; ++i) texts.push_back(random.Value());
+  for (const std::string& text : texts) {
+    expected.push_back(indexed.Try({{"path", text}, {"host", text}, {"ip", text}}));
+  }
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        EXPECT_EQ(indexed.Find({{"path", texts[i]}, {"host", texts[i]}, {"ip", texts[i]}}),
+                  expected[i]);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Globs that share heads, tails and middles, so that the paths of the tree part late.
+TEST(MatchIndexTest, GlobsThatDifferInOnePlaceAreToldApart) {
+  std::vector<Match> matches;
+  std::vector<std::string> globs;
+  for (const char* head : {"/a/", "/ab/", ""}) {
+    for (const char* first : {"*", "**", "?"}) {
+      for (const char* middle : {"/x/", "/xy/", "x"}) {
+        for (const char* second : {"*", "**", "?", "?*"}) {
+          for (const char* tail : {"", "/z", "z"}) {
+            globs.push_back(std::string(head) + first + middle + second + tail);
+          }
+        }
+      }
+    }
+  }
+  for (const std::string& glob : globs) matches.push_back({Path(glob)});
+  for (const std::string& glob : globs) matches.push_back({Path(glob), Method("GET")});
+  const Indexed indexed(matches);
+  std::mt19937 random(3);
+  const char* const kPieces[] = {"/a/", "/ab/", "x", "/x/", "/xy/", "z", "/z", "b", "/"};
+  std::size_t found = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string path;
+    for (std::size_t n = random() % 7; n > 0; --n) path += kPieces[random() % 9];
+    const std::vector<Attribute> request = {{"path", path}, {"method", i % 2 == 0 ? "GET" : "PUT"}};
+    const auto expected = indexed.Try(request);
+    ASSERT_EQ(indexed.Find(request), expected) << path;
+    found += expected.size();
   }
   EXPECT_GT(found, 10'000U);
 }

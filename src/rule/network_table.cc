@@ -49,7 +49,7 @@ void NetworkTable::Add(const Network& network, std::uint32_t number,
 void NetworkTable::Find(const LiteralTable& table, const Address& address, Hits& hits) const {
   const Words words(address);
   for (const Length& length : address.is_v4() ? v4_ : v6_) {
-    table.Append(table.Find(length.set, words.Masked(length.bits).text()), hits);
+    table.Append(table.Find(length.set, words.Masked(length.bits).text()).packed, hits);
   }
 }
 

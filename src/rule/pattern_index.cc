@@ -46,7 +46,7 @@ PatternIndex::PatternIndex(std::span<const Entry> entries) {
     }
   }
   present_ = literals.Pack(present);
-  globs.Pack();
+  globs.AddLiterals();
   regexes.Pack();
   table_ = std::move(literals).Build();
   exacts_ = table_.set(exacts);
@@ -69,9 +69,9 @@ void PatternIndex::Find(std::string_view value, const std::optional<Address>& ad
 
 void PatternIndex::FindTexts(std::string_view value, Hits& hits) const {
   table_.Append(present_, hits);
-  if (!exacts_.empty()) table_.Append(table_.Find(exacts_.number, value), hits);
-  table_.ForEachPrefixOf(value, prefixes_, [&](std::size_t, LiteralTable::Packed numbers) {
-    table_.Append(numbers, hits);
+  if (!exacts_.empty()) table_.Append(table_.Find(exacts_.number, value).packed, hits);
+  table_.ForEachPrefixOf(value, prefixes_, [&](std::size_t, const LiteralTable::Found& found) {
+    table_.Append(found.packed, hits);
   });
   if (!globs_.empty()) globs_.Find(table_, value, hits);
   if (!regexes_.empty()) regexes_.Find(table_, value, hits);

@@ -28,9 +28,9 @@ std::unique_ptr<const RE2::Set> MakeSet(const std::vector<std::string>& texts) {
 
 void RegexSet::Find(const LiteralTable& table, std::string_view value, Hits& hits) const {
   std::optional<RegexValue> text;
-  table.ForEachPrefixOf(value, prefixes_, [&](std::size_t, LiteralTable::Packed singles) {
+  table.ForEachPrefixOf(value, prefixes_, [&](std::size_t, const LiteralTable::Found& found) {
     if (!text) text.emplace(value);
-    table.Unpack(singles, [&](std::uint32_t i) {
+    table.Unpack(found.packed, [&](std::uint32_t i) {
       if (singles_[i].regex.Matches(*text)) table.Append(singles_[i].numbers, hits);
     });
   });
