@@ -17,6 +17,13 @@ using algorithm::Plan;
 using table::Geometry;
 using table::Memory;
 
+namespace {
+
+constexpr std::uint16_t kCellKind = 0xFFFF;
+constexpr std::uint32_t kMostKinds = kCellKind - 1;
+
+}  // namespace
+
 // One table, and all plans that its keys may be under.
 class Ledger::Shelf final : public KeyStates {
  public:
@@ -24,6 +31,22 @@ class Ledger::Shelf final : public KeyStates {
       : KeyStates(std::move(memory)), directory_(directory) {}
 
   [[nodiscard]] table::Memory& memory() { return table_.memory(); }
+
+  // Runs `step(word)` on the word of a key whose limit comes with each request.
+  template <typename Step>
+  void ChangeCell(KeyHash hash, Instant now, const Step& step) noexcept {
+    const table::Table::Map map = table_.map();
+    const table::Key key = map.KeyOf(hash.low, hash.high, kCellKind);
+    if (table::AtomicSlot* slot = map.Look(key)) {
+      if (table::Table::TryUpdate(*slot, key.tag, step)) return;
+    }
+    table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t /*kind*/) { step(word); });
+  }
+
+  Nanos ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const override {
+    if (kind == kCellKind && !records_) return algorithm::Cell::ForgottenIn(word, now);
+    return KeyStates::ForgottenIn(kind, word, now);
+  }
 
   // Marks the kinds that a key is remembered under.
   void NoteKinds(std::vector<bool>& in_use) {
@@ -65,6 +88,7 @@ Result<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
   }
   const Result<Shelf*> words = ledger->ShelfFor(1);
   if (!words) return words.error();
+  ledger->words_ = *words;
   Memory& memory = (*words)->memory();
   ledger->seed_ = memory.header().identity.hash_seed;
   ledger->timeline_.emplace(memory.header().timeline, Nanos(0));
@@ -128,7 +152,7 @@ Result<Ledger::LimitHandle> Ledger::Enter(const Limit& limit) {
   if (const auto known = entered_.find(text); known != entered_.end()) return known->second;
   const std::optional<std::uint16_t> kind = FreeKind();
   if (!kind) {
-    return Error{"there are 65535 different limits in use, and no room for '" + text +
+    return Error{"there are 65534 different limits in use, and no room for '" + text +
                  "': use fewer"};
   }
   if (auto wrong = limit.WhatIsWrong()) return *wrong;
@@ -155,8 +179,8 @@ Result<Ledger::LimitHandle> Ledger::EnterAs(const Limit& limit, std::string text
 // Kinds are given out in turn, so that one which was forgotten is not used again for long.
 std::optional<std::uint16_t> Ledger::FreeKind() {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    for (std::uint32_t tried = 0; tried < UINT16_MAX; ++tried) {
-      last_kind_ = last_kind_ % UINT16_MAX + 1;
+    for (std::uint32_t tried = 0; tried < kMostKinds; ++tried) {
+      last_kind_ = last_kind_ % kMostKinds + 1;
       if ((*directory_)[last_kind_].load(std::memory_order_relaxed) == nullptr) {
         return static_cast<std::uint16_t>(last_kind_);
       }
@@ -283,6 +307,20 @@ void Ledger::Cancel(const Ask& ask, Reservation& reservation, Instant now) noexc
       return plan.Refund(state, left, at, reservation.taken);
     });
   });
+}
+
+Decision Ledger::TakeCell(KeyHash key, const algorithm::Cell& cell, Permits cost,
+                          Instant now) noexcept {
+  const Timeline::Moment moment = timeline_->Follow(now);
+  Decision decision;
+  words_->ChangeCell(key, moment.now,
+                     [&](std::uint64_t& word) { decision = cell.Admit(word, cost, moment.now); });
+  Timeline::Adjust(decision, moment.ahead);
+  return decision;
+}
+
+void Ledger::ForgetCell(KeyHash key, Instant now) noexcept {
+  words_->ChangeCell(key, timeline_->Follow(now).now, [](std::uint64_t& word) { word = 0; });
 }
 
 KeyHash Ledger::Hash(std::string_view bytes) const noexcept { return HashKey(bytes, seed_); }

@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithm/cell.h"
 #include "limiter/key_states.h"
 #include "limiter/limit_file.h"
 #include "limiter/timeline.h"
@@ -69,7 +70,7 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  // Fails if the limit makes no sense, there are 65535 different ones in use, or the memory for its
+  // Fails if the limit makes no sense, there are 65534 different ones in use, or the memory for its
   // records cannot be had.
   Result<LimitHandle> Enter(const Limit& limit);
 
@@ -82,6 +83,11 @@ class Ledger {
   void Refund(const Ask& ask, Instant now) noexcept;
   // Gives back what a reservation took; a second time, nothing.
   void Cancel(const Ask& ask, Reservation& reservation, Instant now) noexcept;
+
+  // A key whose limit comes with each request, as redis-cell has it. Such keys are not those of any
+  // limit that was entered.
+  Decision TakeCell(KeyHash key, const algorithm::Cell& cell, Permits cost, Instant now) noexcept;
+  void ForgetCell(KeyHash key, Instant now) noexcept;
 
   [[nodiscard]] KeyHash Hash(std::string_view bytes) const noexcept;
   [[nodiscard]] Instant Now() const noexcept;
@@ -114,6 +120,7 @@ class Ledger {
   std::optional<Nanos> wall_minus_boot_;
   std::uint64_t seed_ = 0;
   std::optional<Timeline> timeline_;
+  Shelf* words_ = nullptr;
 
   // A list that only grows, for who decides: no lock, no waiting.
   std::array<std::atomic<Shelf*>, 16> all_shelves_{};

@@ -160,6 +160,21 @@ TEST_F(LedgerTest, WhatWasTakenCanBeGivenBackOnce) {
   EXPECT_FALSE(Take(*ledger, limit, "a", 1));
 }
 
+TEST_F(LedgerTest, ALimitMayComeWithEachRequestAndIsNotKept) {
+  const auto ledger = Make();
+  const auto limit = ledger->Enter(LimitOf("token_bucket 2/1h")).value();
+  const algorithm::Cell slow = algorithm::Cell::Of(Permits{2}, Permits{2}, hours(1)).value();
+  const algorithm::Cell wide = algorithm::Cell::Of(Permits{9}, Permits{2}, hours(1)).value();
+  const KeyHash key = ledger->Hash("a");
+  EXPECT_TRUE(ledger->TakeCell(key, slow, Permits{2}, kStart));
+  EXPECT_FALSE(ledger->TakeCell(key, slow, Permits{1}, kStart));
+  EXPECT_EQ(ledger->TakeCell(key, wide, Permits{1}, kStart).remaining.count, 6U);
+  ledger->ForgetCell(key, kStart);
+  EXPECT_TRUE(ledger->TakeCell(key, slow, Permits{2}, kStart));
+  EXPECT_TRUE(Take(*ledger, limit, "b", 2));
+  EXPECT_EQ(ledger->CountKeys(kStart), 2U);
+}
+
 TEST_F(LedgerTest, EqualLimitsAreOne) {
   const auto ledger = Make();
   EXPECT_EQ(ledger->Enter(LimitOf("token_bucket 5/1s")).value(),
