@@ -1,0 +1,155 @@
+#include "frontend/rate_limit_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <variant>
+
+#include "base/time.h"
+
+namespace weir {
+namespace {
+
+struct StyleName {
+  std::string_view name;
+  FieldStyle style;
+};
+constexpr std::array<StyleName, 4> kStyles = {{{"draft-10", FieldStyle::kDraft10},
+                                               {"draft-06", FieldStyle::kDraft06},
+                                               {"x-ratelimit", FieldStyle::kXRateLimit},
+                                               {"none", FieldStyle::kNone}}};
+
+// So many in so long: what a policy says of a limit.
+struct Policy {
+  Permits quota;
+  Nanos window;
+};
+
+Nanos LengthOf(const Calendar& calendar) {
+  constexpr std::array<int, 4> kDays = {1, 7, 30, 365};
+  return std::chrono::hours(24) * kDays[static_cast<std::size_t>(calendar.unit)];
+}
+
+struct PolicyOf {
+  Policy operator()(const FixedWindow& limit) const {
+    const auto* window = std::get_if<Nanos>(&limit.window);
+    return {limit.permits,
+            window != nullptr ? *window : LengthOf(std::get<Calendar>(limit.window))};
+  }
+  template <typename WithQuota>
+  Policy operator()(const WithQuota& limit) const {
+    return {limit.quota.permits(), limit.quota.period()};
+  }
+};
+
+void Append(std::uint64_t number, std::string& out) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  out.append(digits.data(), end.ptr);
+}
+void Append(std::int64_t number, std::string& out) {
+  Append(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)), out);
+}
+
+// Structured fields hold numbers of up to 15 digits.
+std::uint64_t Fitting(Permits permits) {
+  return std::min<std::uint64_t>(permits.count, 999'999'999'999'999);
+}
+
+// When more can be had: after a refusal, when to retry; otherwise, when all of it is back.
+Nanos UntilMore(const Decision& decision) {
+  return decision.allowed() ? decision.reset_after : decision.retry_after;
+}
+
+// A name of our own making: letters, digits and - _ . / only, so it needs no escapes.
+void AppendName(const Finding& finding, std::string& out) {
+  out += '"';
+  out += finding.rule->rule->name;
+  out += '"';
+}
+
+bool IsTold(const Finding& finding) { return finding.enforced && finding.limit != nullptr; }
+
+void AppendDraft10(const CheckReply& reply, std::string& out) {
+  std::size_t told = 0;
+  for (const Finding& finding : reply.findings()) {
+    if (!IsTold(finding)) continue;
+    const Policy policy = std::visit(PolicyOf{}, finding.limit->parts()[0]);
+    out += told++ == 0 ? "RateLimit-Policy: " : ", ";
+    AppendName(finding, out);
+    out += ";q=";
+    Append(Fitting(policy.quota), out);
+    out += ";w=";
+    Append(SecondsUp(policy.window), out);
+  }
+  if (told == 0) return;
+  out += "\r\n";
+  told = 0;
+  for (const Finding& finding : reply.findings()) {
+    if (!IsTold(finding)) continue;
+    out += told++ == 0 ? "RateLimit: " : ", ";
+    AppendName(finding, out);
+    out += ";r=";
+    Append(Fitting(finding.decision.remaining), out);
+    if (UntilMore(finding.decision) == Nanos::max()) continue;
+    out += ";t=";
+    Append(SecondsUp(UntilMore(finding.decision)), out);
+  }
+  out += "\r\n";
+}
+
+// The limit that decides, alone: these forms have no room for more.
+void AppendTriple(const CheckReply& reply, std::string_view prefix, std::string& out) {
+  const Finding* finding = reply.decisive();
+  if (finding == nullptr || finding->limit == nullptr) return;
+  const auto field = [&](std::string_view name, auto value) {
+    out += prefix;
+    out += name;
+    Append(value, out);
+    out += "\r\n";
+  };
+  const Policy policy = std::visit(PolicyOf{}, finding->limit->parts()[0]);
+  field("Limit: ", policy.quota.count);
+  field("Remaining: ", finding->decision.remaining.count);
+  if (UntilMore(finding->decision) == Nanos::max()) return;
+  field("Reset: ", SecondsUp(UntilMore(finding->decision)));
+}
+
+}  // namespace
+
+std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
+  for (const StyleName& style : kStyles) {
+    if (style.name == name) return style.style;
+  }
+  return std::nullopt;
+}
+
+std::int64_t SecondsUp(Nanos duration) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  return whole.count() + (Nanos(whole) < duration ? 1 : 0);
+}
+
+void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out) {
+  switch (style) {
+    case FieldStyle::kDraft10:
+      AppendDraft10(reply, out);
+      break;
+    case FieldStyle::kDraft06:
+      AppendTriple(reply, "RateLimit-", out);
+      break;
+    case FieldStyle::kXRateLimit:
+      AppendTriple(reply, "X-RateLimit-", out);
+      break;
+    case FieldStyle::kNone:
+      break;
+  }
+  const Finding* decisive = reply.decisive();
+  if (reply.allowed() || decisive == nullptr) return;
+  if (decisive->decision.retry_after == Nanos::max()) return;  // no waiting helps
+  out += "Retry-After: ";
+  Append(std::max<std::int64_t>(SecondsUp(decisive->decision.retry_after), 1), out);
+  out += "\r\n";
+}
+
+}  // namespace weir

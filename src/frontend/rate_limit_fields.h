@@ -1,0 +1,34 @@
+// What a decision says in the header fields of HTTP: the one place that rounds.
+//
+// The standard is still moving (draft-ietf-httpapi-ratelimit-headers), and clients of its older
+// forms are everywhere. So the forms are a table with a version each, and who runs the server picks
+// one. Seconds are rounded up: who retries when told to is never too early.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "service/checker.h"
+
+namespace weir {
+
+enum class FieldStyle : std::uint8_t {
+  kDraft10,     // RateLimit: "api";r=3;t=7     RateLimit-Policy: "api";q=10;w=60
+  kDraft06,     // RateLimit-Limit: 10     RateLimit-Remaining: 3     RateLimit-Reset: 7
+  kXRateLimit,  // the same three, as X-RateLimit-...
+  kNone,
+};
+
+// "draft-10", "draft-06", "x-ratelimit", "none".
+std::optional<FieldStyle> FieldStyleOf(std::string_view name);
+
+// Appends the fields of an answer, each ended by CR LF; of a refusal also Retry-After, if waiting
+// helps.
+void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out);
+
+// Whole seconds, rounded up; what is refused is at least one second away.
+std::int64_t SecondsUp(Nanos duration);
+
+}  // namespace weir
