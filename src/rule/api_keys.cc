@@ -3,6 +3,7 @@
 #include <openssl/sha.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "rule/utf8.h"
+
 namespace weir::rule {
 
 // What RapidJSON calls while it reads; `false` ends it.
@@ -95,15 +97,15 @@ class JsonObjectReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
 };
 
 Result<JsonObject> JsonObject::Parse(std::string text) {
-  // RapidJSON takes a NUL for the end, and would not see what stands behind it.
-  if (text.find('\0') != std::string::npos) return Error{"holds a NUL byte"};
+  // Not left to RapidJSON: it reads beyond the end of a text that is cut off within a character,
+  // and takes a NUL for the end without seeing what stands behind it.
+  if (FirstInvalidUtf8(text) != std::string_view::npos) return Error{"is not UTF-8"};
   rapidjson::InsituStringStream stream(text.data());
   rapidjson::Reader reader;
   JsonObjectReader handler;
   // In place, so that strings need no memory of the reader's. It calls itself for each level, which
   // the handler bounds.
-  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseValidateEncodingFlag;
-  const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, handler);
+  const rapidjson::ParseResult result = reader.Parse<rapidjson::kParseInsituFlag>(stream, handler);
   if (!handler.refusal().empty()) return Error{handler.refusal()};
   if (result.IsError()) {
     return Error{rapidjson::GetParseError_En(result.Code()) + std::string(" (byte ") +

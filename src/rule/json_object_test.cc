@@ -46,9 +46,26 @@ TEST(JsonObjectTest, RefusesANameGivenTwice) {
 }
 
 TEST(JsonObjectTest, RefusesWhatIsNotOneObject) {
-  for (const char* text : {"", "null", "[]", "[{}]", "\"a\"", "1", "{} {}", "{}x", "{", "{\"a\":}",
-                           "{\"a\":1,}", "{a:1}", "{'a':1}", "{\"a\":NaN}", "{\"a\":1e999}",
-                           "{\"a\":\"\xFF\"}", "{\"a\":\"\\ud800\"}", "{\"a\":01}", "// c\n{}"}) {
+  for (const char* text : {"",
+                           "null",
+                           "[]",
+                           "[{}]",
+                           "\"a\"",
+                           "1",
+                           "{} {}",
+                           "{}x",
+                           "{",
+                           "{\"a\":}",
+                           "{\"a\":1,}",
+                           "{a:1}",
+                           "{'a':1}",
+                           "{\"a\":NaN}",
+                           "{\"a\":1e999}",
+                           "{\"a\":\"\xFF\"}",
+                           "{\"a\xED",
+                           "{\"a\":\"\\ud800\"}",
+                           "{\"a\":01}",
+                           "// c\n{}"}) {
     EXPECT_FALSE(JsonObject::Parse(text)) << text;
   }
   EXPECT_FALSE(JsonObject::Parse(std::string("{}\0{}", 5)));

@@ -192,9 +192,10 @@ TEST(JsonWebTokenTest, AUserIsAShortTextWithoutControlCharacters) {
   const std::string longest(256, 'a');
   EXPECT_EQ(VerifyClaims(R"({"sub":")" + longest + "\"}"), longest);
   EXPECT_EQ(VerifyClaims(R"({"sub":"zo\u00eb"})"), "zo\u00eb");
-  for (const std::string& sub : std::vector<std::string>{
-           "\"" + longest + "a\"", R"("")", R"("a\u0000b")", R"("a\nb")", R"("\u007f")",
-           R"("\u0085")", "1.5", "true", "null", R"(["alice"])", R"({"a":"alice"})"}) {
+  for (const std::string& sub :
+       std::vector<std::string>{"\"" + longest + "a\"", R"("")", R"("a\u0000b")", R"("a\nb")",
+                                R"("\u007f")", R"("\u0085")", R"("\udc00")", "1.5", "true", "null",
+                                R"(["alice"])", R"({"a":"alice"})"}) {
     EXPECT_THAT(VerifyClaims("{\"sub\":" + sub + "}"), HasSubstr("no name of a user")) << sub;
   }
 }
