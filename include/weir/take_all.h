@@ -48,8 +48,9 @@ inline void Join(Decision& all, Decision one, std::size_t index) {
   all.grace = all.allowed() ? grace : Grace::kNone;
 }
 
-// All or nothing, over parts that are known by number: `peek(i)`, `reserve(i, patience)` and
-// `cancel(i, reservation)`. `taken` has room for all, and says afterwards what each part said last.
+// All or nothing, over parts that are known by number: `peek(i)`, `reserve(i, wait)`, which is told
+// the wait that the look has shown, and `cancel(i, reservation)`. `taken` has room for all, and
+// says afterwards what each part said last.
 template <typename Peek, typename Reserve, typename Cancel>
 Decision TakeParts(std::span<Reservation> taken, const Peek& peek, const Reserve& reserve,
                    const Cancel& cancel) {
@@ -61,22 +62,26 @@ Decision TakeParts(std::span<Reservation> taken, const Peek& peek, const Reserve
   if (all.verdict == Verdict::kNever) return all;
   const bool refused = !all.allowed();
 
-  all = {.remaining = Permits{UINT64_MAX}};
+  Decision now{.remaining = Permits{UINT64_MAX}};
   std::size_t asked = 0;
-  // If it is known to be refused, all are asked: some may count refusals, and all have a say.
-  while (asked < taken.size() && (refused || all.allowed())) {
-    // Only who said so before may make the request wait.
+  for (; asked < taken.size() && (refused || now.allowed()); ++asked) {
+    // If it is known to be refused, only those who refuse are asked: they may count refusals.
+    if (refused && taken[asked].allowed()) {
+      Join(now, taken[asked].decision, asked);
+      continue;
+    }
     taken[asked] = reserve(asked, taken[asked].decision.wait);
-    Join(all, taken[asked].decision, asked);
-    ++asked;
+    Join(now, taken[asked].decision, asked);
   }
-  if (all.allowed()) return all;
+  if (now.allowed()) return now;
   for (std::size_t i = 0; i < asked; ++i) {
-    if (!taken[i].allowed()) continue;
+    if (!taken[i].allowed() || taken[i].cost.count == 0) continue;
     cancel(i, taken[i]);
     taken[i].decision = peek(i);  // what it has left, now that nothing was taken
   }
-  return all;
+  all = {.remaining = Permits{UINT64_MAX}};
+  for (std::size_t i = 0; i < taken.size(); ++i) Join(all, taken[i].decision, i);
+  return all.allowed() ? now : all;
 }
 
 }  // namespace internal
@@ -96,7 +101,9 @@ Decision TakeAllAt(Instant now, Permits cost, Parts&&... parts) {
     with(i, [&](auto& part) { decision = part.Peek(cost, now); });
     return decision;
   };
-  const auto reserve = [&](std::size_t i, Nanos patience) {
+  const auto reserve = [&](std::size_t i, Nanos wait) {
+    // A shaper bounds its own queue, which may have grown since it was looked at.
+    const Nanos patience = wait > Nanos(0) ? Nanos::max() : Nanos(0);
     Reservation reservation;
     with(i, [&](auto& part) { reservation = part.Reserve(cost, patience, now); });
     return reservation;

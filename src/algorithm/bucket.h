@@ -113,6 +113,13 @@ class Bucket {
     return Word(std::min(mine, live_), TickAt(now));
   }
 
+  // The same, with nothing owed: at most empty.
+  [[nodiscard]] std::uint64_t WithoutDebt(std::uint64_t word, Instant now) const noexcept {
+    if (word == 0) return 0;
+    const std::uint64_t tick = TickAt(now);
+    return Word(std::min(Used(word, tick), capacity_), tick);
+  }
+
   // Permits that are missing from the bucket, rounded up; more than it holds if it is in debt.
   [[nodiscard]] std::uint64_t UsedPermits(std::uint64_t word, Instant now) const noexcept {
     return CeilDiv(Used(word, TickAt(now)), interval_);

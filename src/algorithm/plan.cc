@@ -330,6 +330,24 @@ void Plan::Carry(const Plan& old, std::span<const std::uint64_t> from, std::span
   }
 }
 
+void Plan::ForgiveDebt(std::span<std::uint64_t> words, Instant now) const {
+  for (const Part& part : parts_) {
+    const auto* bucket = std::get_if<Bucket>(&part.step);
+    if (bucket != nullptr) words[part.offset] = bucket->WithoutDebt(words[part.offset], now);
+  }
+}
+
+Permits Plan::Used(std::span<const std::uint64_t> words, Instant now) const {
+  std::uint64_t most = 0;
+  for (const Part& part : parts_) {
+    State state(words);
+    state.Enter(part.offset);
+    most = std::max(
+        most, std::visit([&](const auto& step) { return UsedIn(step, state, now); }, part.step));
+  }
+  return Permits{most};
+}
+
 Nanos Plan::ForgottenIn(State& state, Instant now) const {
   std::uint64_t longest = 0;
   for (const Part& part : parts_) {

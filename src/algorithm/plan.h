@@ -58,6 +58,11 @@ class Plan {
   void Carry(const Plan& old, std::span<const std::uint64_t> from, std::span<std::uint64_t> to,
              Instant now) const;
 
+  // Leaves no bucket in debt, only empty.
+  void ForgiveDebt(std::span<std::uint64_t> words, Instant now) const;
+  // Permits that are in use; of several limits, the most.
+  [[nodiscard]] Permits Used(std::span<const std::uint64_t> words, Instant now) const;
+
   // Until nothing of the state is remembered any more.
   [[nodiscard]] Nanos ForgottenIn(State& state, Instant now) const;
   // The longest that a key without debt is remembered.

@@ -55,7 +55,8 @@ class Published {
     const T* value_;
   };
 
-  [[nodiscard]] Reading Read() const noexcept {
+  // A Reading must not outlive this.
+  [[nodiscard]] Reading Read() const {
     Note& note = TakeNote();
     const T* value = current_.load(std::memory_order_acquire);
     for (;;) {
@@ -84,28 +85,46 @@ class Published {
   }
 
  private:
-  // More than there are threads that read at the same moment.
-  static constexpr std::size_t kNotes = 256;
+  static constexpr std::size_t kNotes = 64;
+  // Notes for as many readers as there ever were at a time; more are added when all are taken.
+  struct Pad {
+    std::array<Note, kNotes> notes;
+    std::atomic<Pad*> next{nullptr};
+    ~Pad() { delete next.load(std::memory_order_relaxed); }
+  };
 
-  Note& TakeNote() const noexcept {
+  Note& TakeNote() const {
     // A thread comes back to the same note, which is still in its cache.
     thread_local const std::size_t start = std::hash<std::thread::id>{}(std::this_thread::get_id());
-    for (std::size_t i = 0;; ++i) {
-      Note& note = notes_[(start + i) % kNotes];
-      bool taken = note.taken.load(std::memory_order_relaxed);
-      if (!taken && note.taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) {
-        return note;
+    for (Pad* pad = &pad_;; pad = NextOf(*pad)) {
+      for (std::size_t i = 0; i < kNotes; ++i) {
+        Note& note = pad->notes[(start + i) % kNotes];
+        bool taken = note.taken.load(std::memory_order_relaxed);
+        if (!taken && note.taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) {
+          return note;
+        }
       }
     }
   }
+  static Pad* NextOf(Pad& pad) {
+    Pad* next = pad.next.load(std::memory_order_acquire);
+    if (next != nullptr) return next;
+    auto fresh = std::make_unique<Pad>();
+    if (pad.next.compare_exchange_strong(next, fresh.get(), std::memory_order_seq_cst)) {
+      return fresh.release();
+    }
+    return next;  // somebody else was first
+  }
   [[nodiscard]] bool IsRead(const T* value) const noexcept {
-    for (const Note& note : notes_) {
-      if (note.reading.load(std::memory_order_seq_cst) == value) return true;
+    for (const Pad* pad = &pad_; pad != nullptr; pad = pad->next.load(std::memory_order_seq_cst)) {
+      for (const Note& note : pad->notes) {
+        if (note.reading.load(std::memory_order_seq_cst) == value) return true;
+      }
     }
     return false;
   }
 
-  mutable std::array<Note, kNotes> notes_;
+  mutable Pad pad_;
   std::atomic<const T*> current_;
   mutable std::mutex publishing_;
   std::unique_ptr<const T> owned_;                  // guarded by publishing_

@@ -42,6 +42,19 @@ TEST(PublishedTest, AReaderKeepsWhatItReadsAndTheNextOneGetsTheNewValue) {
   EXPECT_EQ(alive, 1);
 }
 
+TEST(PublishedTest, AsManyMayReadAtATimeAsLike) {
+  std::atomic<int> alive{0};
+  Published<Counted> published(std::make_unique<const Counted>(1, alive));
+  std::vector<Published<Counted>::Reading> readings;
+  for (int i = 0; i < 1000; ++i) readings.push_back(published.Read());
+  published.Publish(std::make_unique<const Counted>(2, alive));
+  EXPECT_EQ(readings.back()->first, 1);
+  EXPECT_EQ(alive, 2);
+  readings.clear();
+  published.Publish(std::make_unique<const Counted>(3, alive));
+  EXPECT_EQ(alive, 1);
+}
+
 TEST(ConcurrentPublishedTest, NobodyEverReadsHalfAValueOrOneThatIsGone) {
   std::atomic<int> alive{0};
   std::atomic<bool> over{false};

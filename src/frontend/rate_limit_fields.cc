@@ -125,6 +125,8 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
   return std::nullopt;
 }
 
+Permits QuotaOf(const Limit& limit) { return std::visit(PolicyOf{}, limit.parts()[0]).quota; }
+
 std::int64_t SecondsUp(Nanos duration) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
   return whole.count() + (Nanos(whole) < duration ? 1 : 0);

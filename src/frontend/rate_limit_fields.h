@@ -28,7 +28,10 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name);
 // helps.
 void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out);
 
-// Whole seconds, rounded up; what is refused is at least one second away.
+// How many a limit lets through in its period. REQUIRES: a single limit
+Permits QuotaOf(const Limit& limit);
+
+// Whole seconds, rounded up.
 std::int64_t SecondsUp(Nanos duration);
 
 }  // namespace weir

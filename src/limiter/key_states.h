@@ -128,8 +128,8 @@ class KeyStates : public table::Tenancy {
   };
   [[nodiscard]] bool Holds(KeyHash hash) const noexcept;
   // Nothing if the key is not here. Afterwards it is forgotten here.
-  std::optional<Parcel> Withdraw(KeyHash hash, Instant now);
-  // REQUIRES: the key is not here. If it comes meanwhile, what it brings counts.
+  std::optional<Parcel> Withdraw(KeyHash hash);
+  // REQUIRES: the key was not here. If it came meanwhile, both count.
   void Deposit(const Planned& planned, KeyHash hash, const Parcel& parcel, Instant now);
 
   [[nodiscard]] std::uint64_t evicted() const noexcept { return table_.evicted(); }
@@ -165,6 +165,9 @@ class KeyStates : public table::Tenancy {
   [[nodiscard]] table::Key KeyOf(KeyHash hash) const noexcept {
     return table_.map().KeyOf(hash.low, hash.high, kRecordKind);
   }
+
+  static void FillRecord(table::Records::Locked& record, const Planned& planned,
+                         std::span<const std::uint64_t> carried, Instant now) noexcept;
 
   // A request of a batch, on its way.
   struct alignas(32) Request {

@@ -16,6 +16,7 @@ namespace weir {
 using algorithm::Plan;
 using table::Geometry;
 using table::Memory;
+using table::Slot;
 
 namespace {
 
@@ -48,17 +49,38 @@ class Ledger::Shelf final : public KeyStates {
     return KeyStates::ForgottenIn(kind, word, now);
   }
 
-  // Marks the kinds that a key is remembered under.
-  void NoteKinds(std::vector<bool>& in_use) {
+  // Marks the kinds that a key is remembered under. What is forgotten is emptied on the way, and so
+  // is what no plan can read: its kind may be given to another limit.
+  void NoteKinds(std::vector<bool>& in_use, Instant now) {
     table_.ForEach([&](table::AtomicSlot& slot) {
-      if (!records_) {
-        in_use[table::KindOf(slot.tag())] = true;
+      if (records_) {
+        records_->Visit(slot, [&](table::Records::Locked& record) {
+          const auto kind = static_cast<std::uint16_t>(record.words()[0]);
+          if (Known(kind) == nullptr) {
+            record.BeginRewrite();  // and never ended: blank
+          } else {
+            in_use[kind] = true;
+          }
+        });
         return;
       }
-      records_->Visit(slot, [&](const table::Records::Locked& record) {
-        in_use[record.words()[0] & table::kKindMask] = true;
-      });
+      Slot held = slot.Load();
+      while (held.word != 0 && ForgottenIn(table::KindOf(held.tag), held.word, now) == Nanos(0) &&
+             !slot.Swap(held, {held.tag, 0})) {
+        held = slot.Load();
+      }
+      if (slot.Load().word != 0) in_use[table::KindOf(slot.tag())] = true;
     });
+  }
+
+  // A change of rules keeps what was used, and leaves nobody in debt: as much of a limit of another
+  // size would be refused for longer than either limit means.
+  std::uint64_t Renew(std::uint16_t from, std::uint64_t word, std::uint16_t to,
+                      Instant now) const override {
+    std::uint64_t renewed = KeyStates::Renew(from, word, to, now);
+    const Planned* planned = Known(to);
+    if (planned != nullptr && !records_) planned->plan.ForgiveDebt({&renewed, 1}, now);
+    return renewed;
   }
 
  private:
@@ -106,9 +128,18 @@ Result<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
   for (const auto& [kind, text] : ledger->file_->lines()) {
     const Result<Limit> limit = Limit::Parse(text);
     if (!limit) return Error{ledger->options_.folder + "/limits.txt: " + limit.error().message};
-    const Result<LimitHandle> entered = ledger->EnterAs(*limit, text, kind);
-    if (!entered) return entered.error();
-    ledger->last_kind_ = std::max<std::uint32_t>(ledger->last_kind_, kind);
+    if (kind > kMostKinds || ledger->entered_.contains(text)) continue;
+    // One that cannot be had (no room for its table) has no keys either.
+    if (ledger->EnterAs(*limit, text, kind).ok()) {
+      ledger->last_kind_ = std::max<std::uint32_t>(ledger->last_kind_, kind);
+    }
+  }
+  if (!ledger->file_->IsOf(ledger->seed_)) {
+    // The limits were lost, or never there: what cannot be read must not be read by other limits.
+    ledger->ForgetUnusedKinds();
+    if (const Result<bool> claimed = ledger->file_->Claim(ledger->seed_); !claimed) {
+      return claimed.error();
+    }
   }
   return ledger;
 }
@@ -120,30 +151,27 @@ Result<Ledger::Shelf*> Ledger::ShelfFor(std::size_t words) {
   std::uint64_t keys = options_.max_keys;
   if (words > 1) {
     record_words = 4;
-    // One word of each record is its kind.
-    while (record_words < words + 1) {
-      record_words *= 4;
-      keys /= 4;
-    }
-    keys = std::max<std::uint64_t>(keys, std::min<std::uint64_t>(options_.max_keys, 64));
+    while (record_words < words + 1) record_words *= 4;  // one of them is its kind
+    constexpr std::uint64_t kFewest = 64;
+    const std::uint64_t fitting = options_.record_bytes / ((record_words + 2) * 8 * 3 / 2);
+    keys = std::min(keys, std::max(fitting, kFewest));
   }
-  std::unique_ptr<Shelf>& shelf = shelves_[record_words];
-  if (shelf == nullptr) {
-    const Result<Geometry> geometry = GeometryFor(keys, options_.fill, record_words);
-    if (!geometry) return geometry.error();
-    const std::string name =
-        record_words == 0 ? "words" : "records-" + std::to_string(record_words);
-    Result<Memory> memory = options_.folder.empty()
-                                ? Memory::Anonymous(*geometry)
-                                : Memory::File(options_.folder + "/" + name + ".table", *geometry);
-    if (!memory) return memory.error();
-    const std::size_t count = shelf_count_.load(std::memory_order_relaxed);
-    if (count == all_shelves_.size()) return Error{"the limit needs too much memory for a key"};
-    shelf = std::make_unique<Shelf>(std::move(*memory), *directory_);
-    all_shelves_[count].store(shelf.get(), std::memory_order_relaxed);
-    shelf_count_.store(count + 1, std::memory_order_release);
+  if (const auto known = shelves_.find(record_words); known != shelves_.end()) {
+    return known->second.get();
   }
-  return shelf.get();
+  const std::size_t count = shelf_count_.load(std::memory_order_relaxed);
+  if (count == all_shelves_.size()) return Error{"the limit needs too much memory for a key"};
+  const Result<Geometry> geometry = GeometryFor(keys, options_.fill, record_words);
+  if (!geometry) return geometry.error();
+  const std::string name = record_words == 0 ? "words" : "records-" + std::to_string(record_words);
+  Result<Memory> memory = options_.folder.empty()
+                              ? Memory::Anonymous(*geometry)
+                              : Memory::File(options_.folder + "/" + name + ".table", *geometry);
+  if (!memory) return memory.error();
+  auto shelf = std::make_unique<Shelf>(std::move(*memory), *directory_);
+  all_shelves_[count].store(shelf.get(), std::memory_order_relaxed);
+  shelf_count_.store(count + 1, std::memory_order_release);
+  return shelves_.emplace(record_words, std::move(shelf)).first->second.get();
 }
 
 Result<Ledger::LimitHandle> Ledger::Enter(const Limit& limit) {
@@ -155,7 +183,10 @@ Result<Ledger::LimitHandle> Ledger::Enter(const Limit& limit) {
     return Error{"there are 65534 different limits in use, and no room for '" + text +
                  "': use fewer"};
   }
-  if (auto wrong = limit.WhatIsWrong()) return *wrong;
+  const Result<Plan> plan = Plan::Of(limit);
+  if (!plan) return plan.error();
+  // Its table first: a limit is written down only if keys can be counted under it.
+  if (const Result<Shelf*> shelf = ShelfFor(plan->words()); !shelf) return shelf.error();
   if (file_ != nullptr) {
     if (const Result<bool> added = file_->Add(*kind, text); !added) return added.error();
   }
@@ -193,16 +224,22 @@ std::optional<std::uint16_t> Ledger::FreeKind() {
 // Nobody holds them, and no key was counted under them.
 void Ledger::ForgetUnusedKinds() {
   std::vector<bool> in_use(directory_->size());
-  for (const auto& [words, shelf] : shelves_) shelf->NoteKinds(in_use);
+  // Looked at before the tables: who holds one now may count a key under it behind our back.
+  for (const auto& [text, entered] : entered_) {
+    if (entered.use_count() > 1) in_use[entered->planned_.kind] = true;
+  }
+  for (const auto& [words, shelf] : shelves_) shelf->NoteKinds(in_use, Now());
   LimitFile::Lines left;
+  forgotten_.clear();  // those of the last time: nobody can be looking at them any more
   for (auto entry = entered_.begin(); entry != entered_.end();) {
     const std::uint16_t kind = entry->second->planned_.kind;
-    if (in_use[kind] || entry->second.use_count() > 1) {
+    if (in_use[kind]) {
       left[kind] = entry->first;
       ++entry;
       continue;
     }
     (*directory_)[kind].store(nullptr, std::memory_order_release);
+    forgotten_.push_back(std::move(entry->second));
     entry = entered_.erase(entry);
   }
   // If it cannot be replaced, more lines than needed stay: the next for a kind counts.
@@ -220,7 +257,7 @@ void Ledger::BringOver(const Ask& ask, Instant now) noexcept {
   for (std::size_t i = 0; i < shelf_count_.load(std::memory_order_acquire); ++i) {
     Shelf& other = *all_shelves_[i].load(std::memory_order_relaxed);
     if (&other == ask.limit->shelf_ || !other.Holds(ask.key)) continue;
-    if (const auto parcel = other.Withdraw(ask.key, now)) {
+    if (const auto parcel = other.Withdraw(ask.key)) {
       ask.limit->shelf_->Deposit(ask.limit->planned_, ask.key, *parcel, now);
     }
   }
@@ -232,7 +269,7 @@ auto Ledger::Change(const Ask& ask, Instant now, const Step& step) noexcept {
 }
 
 Decision Ledger::Peek(const Ask& ask, Instant now) noexcept {
-  const Timeline::Moment moment = timeline_->Follow(now);
+  const Timeline::Moment moment = timeline_->FollowClock(now);
   Decision decision = Change(ask, moment.now, [&](const Plan& plan, auto& state) {
     return plan.Peek(state, ask.cost, moment.now);
   });
@@ -249,13 +286,13 @@ Reservation Ledger::ReserveAt(const Ask& ask, Nanos patience, Timeline::Moment m
 }
 
 Reservation Ledger::Reserve(const Ask& ask, Instant now) noexcept {
-  return ReserveAt(ask, ask.patience, timeline_->Follow(now));
+  return ReserveAt(ask, ask.patience, timeline_->FollowClock(now));
 }
 
 Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken,
                          Instant now) noexcept {
   WEIR_CHECK(asks.size() == taken.size());
-  const Timeline::Moment moment = timeline_->Follow(now);
+  const Timeline::Moment moment = timeline_->FollowClock(now);
   if (asks.size() == 1 && asks[0].patience == Nanos(0)) [[likely]] {
     // The one case that needs no second look, and is by far the most frequent.
     const Ask& ask = asks[0];
@@ -273,8 +310,12 @@ Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken
     }
     return decision;
   };
-  const auto reserve = [&](std::size_t i, Nanos patience) {
-    return ReserveAt(asks[i], std::max(patience, asks[i].patience), moment);
+  const auto reserve = [&](std::size_t i, Nanos wait) {
+    // A shaper bounds its own queue, which may have grown since it was looked at.
+    const Nanos patience = asks[i].patience > Nanos(0) ? std::max(wait, asks[i].patience)
+                           : wait > Nanos(0)           ? Nanos::max()
+                                                       : Nanos(0);
+    return ReserveAt(asks[i], patience, moment);
   };
   const auto cancel = [&](std::size_t i, Reservation& reservation) {
     Cancel(asks[i], reservation, now);
@@ -283,7 +324,7 @@ Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken
 }
 
 Decision Ledger::Charge(const Ask& ask, Instant now) noexcept {
-  const Timeline::Moment moment = timeline_->Follow(now);
+  const Timeline::Moment moment = timeline_->FollowClock(now);
   Decision decision = Change(ask, moment.now, [&](const Plan& plan, auto& state) {
     return plan.Charge(state, ask.cost, moment.now);
   });
@@ -292,7 +333,7 @@ Decision Ledger::Charge(const Ask& ask, Instant now) noexcept {
 }
 
 void Ledger::Refund(const Ask& ask, Instant now) noexcept {
-  const Instant at = timeline_->Follow(now).now;
+  const Instant at = timeline_->FollowClock(now).now;
   RefundInSteps(ask.cost, [&](Permits left) {
     return Change(ask, at,
                   [&](const Plan& plan, auto& state) { return plan.Refund(state, left, at, at); });
@@ -300,7 +341,7 @@ void Ledger::Refund(const Ask& ask, Instant now) noexcept {
 }
 
 void Ledger::Cancel(const Ask& ask, Reservation& reservation, Instant now) noexcept {
-  const Instant at = timeline_->Follow(now).now;
+  const Instant at = timeline_->FollowClock(now).now;
   const Permits cost = std::exchange(reservation.cost, Permits{0});
   RefundInSteps(cost, [&](Permits left) {
     return Change(ask, at, [&](const Plan& plan, auto& state) {
@@ -311,7 +352,7 @@ void Ledger::Cancel(const Ask& ask, Reservation& reservation, Instant now) noexc
 
 Decision Ledger::TakeCell(KeyHash key, const algorithm::Cell& cell, Permits cost,
                           Instant now) noexcept {
-  const Timeline::Moment moment = timeline_->Follow(now);
+  const Timeline::Moment moment = timeline_->FollowClock(now);
   Decision decision;
   words_->ChangeCell(key, moment.now,
                      [&](std::uint64_t& word) { decision = cell.Admit(word, cost, moment.now); });
@@ -320,7 +361,7 @@ Decision Ledger::TakeCell(KeyHash key, const algorithm::Cell& cell, Permits cost
 }
 
 void Ledger::ForgetCell(KeyHash key, Instant now) noexcept {
-  words_->ChangeCell(key, timeline_->Follow(now).now, [](std::uint64_t& word) { word = 0; });
+  words_->ChangeCell(key, timeline_->FollowClock(now).now, [](std::uint64_t& word) { word = 0; });
 }
 
 KeyHash Ledger::Hash(std::string_view bytes) const noexcept { return HashKey(bytes, seed_); }
@@ -329,25 +370,23 @@ Instant Ledger::Now() const noexcept {
   return wall_minus_boot_ ? Instant(BootTime() + *wall_minus_boot_) : Clock::now();
 }
 
+template <typename Count>
+std::uint64_t Ledger::SumOverShelves(const Count& count) const noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < shelf_count_.load(std::memory_order_acquire); ++i) {
+    sum += count(*all_shelves_[i].load(std::memory_order_relaxed));
+  }
+  return sum;
+}
+
 std::uint64_t Ledger::evicted() const noexcept {
-  const std::lock_guard lock(entering_);
-  std::uint64_t count = 0;
-  for (const auto& [words, shelf] : shelves_) count += shelf->evicted();
-  return count;
+  return SumOverShelves([](const Shelf& shelf) { return shelf.evicted(); });
 }
-
 std::size_t Ledger::bytes() const noexcept {
-  const std::lock_guard lock(entering_);
-  std::size_t bytes = 0;
-  for (const auto& [words, shelf] : shelves_) bytes += shelf->bytes();
-  return bytes;
+  return SumOverShelves([](Shelf& shelf) { return shelf.bytes(); });
 }
-
 std::uint64_t Ledger::CountKeys(Instant now) noexcept {
-  const std::lock_guard lock(entering_);
-  std::uint64_t count = 0;
-  for (const auto& [words, shelf] : shelves_) count += shelf->CountKeys(now);
-  return count;
+  return SumOverShelves([now](Shelf& shelf) { return shelf.CountKeys(now); });
 }
 
 }  // namespace weir

@@ -11,7 +11,8 @@
 //                                                made when the first such limit is entered
 //
 // In a folder all of it survives the process, however that ends; the limits are kept beside the
-// tables, because a word says nothing without its limit. One process at a time has a folder.
+// tables, because a word says nothing without its limit. One process at a time has a folder. (A key
+// that is on its way from one table to another when the process is killed starts anew.)
 //
 // Thread safety: everything may be called by any number of threads. Enter() may wait and is for
 // whoever changes rules; nothing else does.
@@ -44,8 +45,10 @@
 namespace weir {
 
 struct LedgerOptions {
-  // Under limits of one word; the tables of records each take about as much memory.
+  // Under limits of one word.
   std::uint64_t max_keys = 1'000'000;
+  // Of each table of records: a log of 1,000 requests takes 16 KiB for each key.
+  std::uint64_t record_bytes = std::uint64_t{256} << 20;
   Fill fill = Fill::kRoomy;
   std::string folder = {};  // empty: in memory. Otherwise it is made if it is not there
 };
@@ -91,6 +94,8 @@ class Ledger {
 
   [[nodiscard]] KeyHash Hash(std::string_view bytes) const noexcept;
   [[nodiscard]] Instant Now() const noexcept;
+  // Of all hashes: nobody outside can guess it.
+  [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
 
   [[nodiscard]] std::uint64_t evicted() const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept;
@@ -110,6 +115,8 @@ class Ledger {
   // over.
   Shelf& ShelfOf(const Ask& ask, Instant now) noexcept;
   void BringOver(const Ask& ask, Instant now) noexcept;
+  template <typename Count>
+  std::uint64_t SumOverShelves(const Count& count) const noexcept;
   template <typename Step>
   auto Change(const Ask& ask, Instant now, const Step& step) noexcept;
   Reservation ReserveAt(const Ask& ask, Nanos patience, Timeline::Moment moment) noexcept;
@@ -131,6 +138,8 @@ class Ledger {
   // entered, by the text of the limit.
   std::map<std::size_t, std::unique_ptr<Shelf>> shelves_;
   std::map<std::string, LimitHandle, std::less<>> entered_;
+  std::vector<LimitHandle>
+      forgotten_;  // kept a while: somebody may be in the middle of reading one
   std::uint32_t last_kind_ = 0;
   Nanos memory_{0};
 };

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -225,6 +226,44 @@ TEST_F(LedgerTest, ADamagedFolderIsRefusedWithItsPlace) {
   EXPECT_THAT(opened.error().message, HasSubstr("limits.txt:2: is damaged"));
 }
 
+TEST_F(LedgerTest, ALimitThatCannotBeHadLeavesEverythingAsItWas) {
+  const TemporaryFile folder;
+  {
+    const auto ledger = Make(folder.path());
+    const auto limit = ledger->Enter(LimitOf("token_bucket 5/1h")).value();
+    EXPECT_TRUE(Take(*ledger, limit, "a", 5));
+    // Some 64 keys of a terabyte each.
+    EXPECT_FALSE(ledger->Enter(LimitOf("sliding_log 100000000000/1h")).ok());
+    EXPECT_EQ(ledger->CountKeys(kStart), 1U);
+    EXPECT_GT(ledger->bytes(), 0U);
+  }
+  const auto ledger = Make(folder.path());
+  EXPECT_FALSE(Take(*ledger, ledger->Enter(LimitOf("token_bucket 5/1h")).value(), "a", 1));
+}
+
+TEST_F(LedgerTest, WithoutItsLimitsWhatIsInTheTablesIsForgottenAndNotMisread) {
+  const TemporaryFile folder;
+  {
+    const auto ledger = Make(folder.path());
+    EXPECT_TRUE(Take(*ledger, ledger->Enter(LimitOf("token_bucket 5/1h")).value(), "a", 5));
+    EXPECT_TRUE(Take(*ledger, ledger->Enter(LimitOf("sliding_log 5/1h")).value(), "b", 5));
+  }
+  std::filesystem::remove(folder.path() + "/limits.txt");
+  const auto ledger = Make(folder.path());
+  EXPECT_TRUE(Take(*ledger, ledger->Enter(LimitOf("sliding_log 5/1h")).value(), "a", 5));
+  EXPECT_TRUE(Take(*ledger, ledger->Enter(LimitOf("fixed_window 5/1h")).value(), "b", 5));
+}
+
+TEST_F(LedgerTest, KeysThatAreForgottenKeepNoKind) {
+  const auto ledger = Make();
+  for (int i = 1; i <= 66'000; ++i) {
+    const auto entered =
+        ledger->Enter(LimitOf(("token_bucket 1/" + std::to_string(i) + "us").c_str()));
+    ASSERT_TRUE(entered.ok()) << i << ": " << entered.error().message;
+    Take(*ledger, *entered, std::to_string(i % 500), 1);
+  }
+}
+
 TEST_F(LedgerTest, AProcessThatIsKilledLosesNothing) {
   const TemporaryFile folder;
   int told[2];
@@ -275,6 +314,32 @@ TEST(ConcurrentLedgerTest, ThreadsThatChangeTheLimitNeverAdmitMoreThanTheLargerO
   for (std::thread& thread : threads) thread.join();
   EXPECT_GE(admitted, 500);
   EXPECT_LE(admitted, 1000);
+}
+
+TEST(ConcurrentLedgerTest, AKeyThatMovesToAnotherTableIsNotForgottenOnTheWay) {
+  for (int round = 0; round < 200; ++round) {
+    const auto ledger =
+        std::move(Ledger::Open({.max_keys = 1000, .record_bytes = 1 << 20})).value();
+    const auto word = ledger->Enter(LimitOf("token_bucket 100/1h")).value();
+    const auto record = ledger->Enter(LimitOf("sliding_log 100/1h")).value();
+    std::atomic<int> admitted{0};
+    const auto take = [&](const Ledger::LimitHandle& limit) {
+      const Ledger::Ask ask{limit.get(), ledger->Hash("a"), Permits{1}};
+      Reservation taken;
+      if (ledger->TakeAll({&ask, 1}, {&taken, 1}, kStart)) ++admitted;
+    };
+    for (int i = 0; i < 90; ++i) take(word);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 20; ++i) take(record);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    // While it is on its way, each thread may once find it nowhere.
+    EXPECT_LE(admitted, 100 + 3) << round;
+    EXPECT_GE(admitted, 100) << round;
+  }
 }
 
 }  // namespace

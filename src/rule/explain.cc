@@ -161,10 +161,11 @@ void ExplainDescriptor(const RuleSet& set, std::span<const Attribute> attributes
     const Rule& rule = set.rules[i];
     if (!rule.descriptor) continue;
     Explanation& explanation = explanations[i];
-    explanation.applies =
-        match.kind == DescriptorMatch::Kind::kLimit && match.rule == i && rule.mode != Mode::kOff;
+    if (!explanation.applies) continue;  // off, or expired
+    explanation.applies = match.kind == DescriptorMatch::Kind::kLimit && match.rule == i;
     if (!explanation.applies) {
-      explanation.why = rule.mode == Mode::kOff ? "it is off" : WhyNotFound(match.kind);
+      explanation.why = WhyNotFound(match.kind);
+      explanation.keys.clear();
       continue;
     }
     explanation.why = "its descriptor is the one that is found";
@@ -197,6 +198,17 @@ std::vector<Explanation> Explain(const RuleSet& set, std::span<const Attribute> 
     has_descriptors |= rule.descriptor.has_value();
   }
   if (has_descriptors) ExplainDescriptor(set, attributes, explanations);
+  const auto allows = std::find_if(explanations.begin(), explanations.end(),
+                                   [](const auto& e) { return e.applies && e.rule->allow; });
+  if (allows == explanations.end()) return explanations;
+  for (Explanation& explanation : explanations) {
+    if (!explanation.applies || explanation.rule->descriptor || explanation.rule == allows->rule) {
+      continue;
+    }
+    explanation.applies = false;
+    explanation.keys.clear();
+    explanation.why = "'" + allows->rule->name + "' lets the request pass before it is asked";
+  }
   return explanations;
 }
 

@@ -21,17 +21,19 @@ namespace weir::rule {
 
 class KeyBytes {
  public:
-  explicit KeyBytes(std::uint64_t counter) { Put(&counter, sizeof counter); }
+  // `seed` is the process's: long values go through a hash before the key does.
+  KeyBytes(std::uint64_t counter, std::uint64_t seed) : seed_(seed) {
+    Put(&counter, sizeof counter);
+  }
 
   void Add(std::string_view value) {
     const auto size = static_cast<std::uint32_t>(value.size());
-    if (used_ + sizeof size + kWhole > buffer_.size()) Fold();
     Put(&size, sizeof size);
     if (value.size() <= kWhole) {
       Put(value.data(), value.size());
     } else {
       // Its hash stands for a long one; its length has been told.
-      const XXH128_hash_t hash = XXH3_128bits(value.data(), value.size());
+      const XXH128_hash_t hash = XXH3_128bits_withSeed(value.data(), value.size(), seed_);
       Put(&hash, sizeof hash);
     }
   }
@@ -44,15 +46,18 @@ class KeyBytes {
 
   // Makes room: what is there so far is from now on its hash.
   void Fold() {
-    const XXH128_hash_t hash = XXH3_128bits(buffer_.data(), used_);
+    const XXH128_hash_t hash = XXH3_128bits_withSeed(buffer_.data(), used_, seed_);
     used_ = 0;
     Put(&hash, sizeof hash);
   }
+  // REQUIRES: size <= kWhole
   void Put(const void* from, std::size_t size) {
+    if (used_ + size > buffer_.size()) Fold();
     std::memcpy(buffer_.data() + used_, from, size);
     used_ += size;
   }
 
+  std::uint64_t seed_;
   std::array<char, 512> buffer_;
   std::size_t used_ = 0;
 };

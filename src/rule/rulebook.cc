@@ -4,10 +4,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "base/check.h"
-#include "base/text.h"
 
 namespace weir::rule {
 namespace {
@@ -34,8 +34,12 @@ std::string Identity(const RuleSet& set, const Rule& rule, const Key& key) {
 
 Permits CompiledRule::CostOf(const Values& values) const {
   if (!cost_attribute) return rule->cost.fixed;
-  const Result<std::uint64_t> told = ParseCount(values[*cost_attribute]);
-  return told ? Permits{std::max<std::uint64_t>(*told, 1)} : rule->cost.fixed;
+  const std::string_view text = values[*cost_attribute];
+  std::uint64_t told = 0;
+  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), told);
+  if (problem == std::errc::result_out_of_range) return Permits{UINT64_MAX};
+  if (problem != std::errc{} || stop != text.data() + text.size()) return rule->cost.fixed;
+  return Permits{std::max<std::uint64_t>(told, 1)};
 }
 
 class Rulebook::Compiler {
@@ -98,20 +102,51 @@ class Rulebook::Compiler {
       for (const Override& other : rule.overrides) {
         matches.push_back(&other.when);
         compiled.override_allowances.push_back(CompileAllowance(other.allowance));
+        compiled.override_allowances.back().salt = SaltOf(rule, other.when);
       }
       compiled.overrides.emplace(matches, schema);
     }
+    const auto add = [&](const Key& key, const Allowance& allowance, bool is_tier) {
+      Counter counter = CompileCounter(set, rule, key, allowance, schema);
+      counter.is_tier = is_tier;
+      // Two keys may be as wide in the same tier: a request is counted in it once.
+      const auto same = [&](const Counter& other) { return other.id == counter.id; };
+      if (std::none_of(compiled.counters.begin(), compiled.counters.end(), same)) {
+        compiled.counters.push_back(std::move(counter));
+      }
+    };
     for (const Key& key : rule.keys) {
-      compiled.counters.push_back(CompileCounter(set, rule, key, rule.allowance, schema));
+      add(key, rule.allowance, false);
       if (!CountsByAddress(key)) continue;
       for (const Tier& tier : rule.tiers) {
         Key wider = key;
         for (KeyPart& part : wider) part.bits = tier.bits;
-        compiled.counters.push_back(CompileCounter(set, rule, wider, tier.allowance, schema));
-        compiled.counters.back().is_tier = true;
+        add(wider, tier.allowance, true);
       }
     }
     return compiled;
+  }
+
+  // An override whose conditions speak of the key alone stands for the same keys as the rule, and
+  // takes over what they have counted. Any other makes requests of one key change between two
+  // limits all the time: it counts by itself.
+  static std::uint64_t SaltOf(const Rule& rule, const Match& when) {
+    const auto in_keys = [&](const Condition& condition) {
+      return std::all_of(rule.keys.begin(), rule.keys.end(), [&](const Key& key) {
+        return std::any_of(key.begin(), key.end(), [&](const KeyPart& part) {
+          return part.attribute == condition.attribute && part.attribute != kIp;
+        });
+      });
+    };
+    if (std::all_of(when.begin(), when.end(), in_keys)) return 0;
+    std::string text;
+    for (const Condition& condition : when) {
+      text += condition.attribute + (condition.negated ? "\1" : "\2");
+      for (const Pattern& pattern : condition.any_of) {
+        text += static_cast<char>(pattern.kind) + pattern.text + '\0';
+      }
+    }
+    return XXH3_64bits(text.data(), text.size());
   }
 
   Counter CompileCounter(const RuleSet& set, const Rule& rule, const Key& key,

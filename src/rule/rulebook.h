@@ -34,6 +34,7 @@ struct CompiledAllowance {
   enum class Kind : std::uint8_t { kUnlimited, kBlocked, kLimited };
   Kind kind = Kind::kUnlimited;
   std::vector<std::uint32_t> limits;
+  std::uint64_t salt = 0;  // of an override that counts by itself
 };
 
 // What a request's key is made of.

@@ -1,5 +1,6 @@
 #include "rule/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace weir::rule {
@@ -32,6 +33,16 @@ std::size_t FirstInvalidUtf8(std::string_view text) {
     i += length;
   }
   return std::string_view::npos;
+}
+
+std::string Valid(std::string_view text) {
+  std::string valid(text);
+  for (std::size_t i = 0; i < valid.size();) {
+    const std::size_t length = SequenceLength(text.substr(i));
+    if (length == 0) valid[i] = '?';
+    i += std::max<std::size_t>(length, 1);
+  }
+  return valid;
 }
 
 std::string Shown(std::string_view text) {

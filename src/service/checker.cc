@@ -24,7 +24,19 @@ constexpr KeyHash Derive(KeyHash key, std::uint64_t number) {
 
 bool IsInForce(const CompiledRule& rule, Instant now) {
   const auto& expires = rule.rule->expires;
-  return !expires || now.time_since_epoch() < expires->time_since_epoch();
+  // In seconds: an instant in nanoseconds ends in 2262.
+  return !expires || std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()) <
+                         expires->time_since_epoch();
+}
+
+// The first rule that lets the request pass whatever the others say; null if there is none.
+const CompiledRule* AllowListed(const rule::Space& space, std::span<const std::uint32_t> found,
+                                Instant now) {
+  for (const std::uint32_t number : found) {
+    const CompiledRule& rule = space.rules()[number];
+    if (rule.rule->allow && IsInForce(rule, now)) return &rule;
+  }
+  return nullptr;
 }
 
 // Always the same keys: a client is not let in and out by chance.
@@ -40,6 +52,12 @@ Nanos PatienceOf(const CompiledRule& rule) {
 bool Outweighs(const Decision& one, const Decision& other) {
   if (one.verdict != other.verdict) return one.verdict > other.verdict;
   return one.allowed() ? one.remaining < other.remaining : one.retry_after > other.retry_after;
+}
+
+void Stretch(Decision& decision) {
+  decision.verdict = Verdict::kAllow;
+  decision.grace = Grace::kElastic;
+  decision.retry_after = Nanos(0);
 }
 
 Limit BanFor(Nanos time) { return Quota::Per(1, time).Burst(1); }
@@ -62,14 +80,15 @@ void CheckReply::Clear() {
   found_.clear();
   enforced_.clear();
   shadow_.clear();
+  looks_.clear();
+  from_enforced_.asks.clear();
   rules_.reset();
 }
 
-std::span<const Ledger::Ask> CheckReply::AsksOf(std::span<const Pending> pending) {
-  asks_.clear();
-  for (const Pending& one : pending) asks_.push_back(one.ask);
-  taken_.resize(asks_.size());
-  return asks_;
+void CheckReply::Taking::Prepare(std::span<const Pending> pending) {
+  asks.clear();
+  for (const Pending& one : pending) asks.push_back(one.ask);
+  taken.assign(asks.size(), {});
 }
 
 Checker::Checker(std::unique_ptr<Ledger> ledger, CheckerOptions options)
@@ -111,7 +130,7 @@ void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
       if (other != nullptr && counter.is_tier) continue;
       const CompiledAllowance& allowance = other != nullptr ? *other : counter.allowance;
       if (allowance.kind == CompiledAllowance::Kind::kUnlimited) continue;
-      rule::KeyBytes bytes(counter.id);
+      rule::KeyBytes bytes(counter.id ^ allowance.salt, ledger_->seed());
       if (!rule::AddKey(counter.key, values, bytes)) continue;
       const KeyHash key = ledger_->Hash(bytes.bytes());
       use(Hit{&rule, &allowance, key, request.cost ? *request.cost : rule.CostOf(values),
@@ -128,17 +147,19 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
   const rule::Space& space = *reply.space_;
   const rule::Values values(space.schema(), request.attributes);
   space.Find(values, reply.found_);
-  for (const std::uint32_t number : reply.found_) {
-    const CompiledRule& rule = space.rules()[number];
-    if (!rule.rule->allow || !IsInForce(rule, now)) continue;
-    reply.allowed_by_ = &rule;
-    return;
-  }
+  reply.allowed_by_ = AllowListed(space, reply.found_, now);
+  if (reply.allowed_by_ != nullptr) return;
   ForEachHit(request, space, values, reply.found_, now,
              [&](const Hit& hit) { Collect(hit, active, now, reply); });
-  // Who is refused anyway is not charged.
-  if (!reply.refused_) TakeEnforced(now, reply);
+  LookOnly(now, reply);
+  // Who is refused anyway is not charged, and all others are only looked at.
   if (reply.refused_) {
+    Look(reply.enforced_, now, reply);
+  } else {
+    TakeEnforced(now, reply);
+  }
+  if (reply.refused_) {
+    Look(reply.shadow_, now, reply);
     Ban(now, reply);
   } else {
     TakeShadow(now, reply);
@@ -182,58 +203,67 @@ void Checker::Collect(const Hit& hit, const ActiveRules& active, Instant now, Ch
     const auto finding = static_cast<std::uint32_t>(reply.findings_.size());
     reply.findings_.push_back(
         {hit.rule, &active.book->limits()[number], {}, Finding::Why::kLimit, hit.enforced});
-    auto& pending = hit.enforced ? reply.enforced_ : reply.shadow_;
+    // Asking under a rule that counts failures is free: it is only looked whether there is room.
+    const bool looks_only = hit.rule->rule->counts == Counts::kFailures;
+    auto& pending = looks_only ? reply.looks_ : hit.enforced ? reply.enforced_ : reply.shadow_;
     pending.push_back({ask, finding, ban});
   }
 }
 
-void Checker::TakeEnforced(Instant now, CheckReply& reply) {
-  // Asking under a rule that counts failures is free: it is only looked whether there is room.
-  const auto looks_only = [&](const CheckReply::Pending& pending) {
-    return reply.findings_[pending.finding].rule->rule->counts == Counts::kFailures;
-  };
-  const auto first_look =
-      std::stable_partition(reply.enforced_.begin(), reply.enforced_.end(),
-                            [&](const auto& pending) { return !looks_only(pending); });
-  for (auto pending = first_look; pending != reply.enforced_.end(); ++pending) {
-    Decision& decision = reply.findings_[pending->finding].decision;
-    decision = ledger_->Peek(pending->ask, now);
-    if (!decision) reply.refused_ = true;
+void Checker::Look(std::span<const CheckReply::Pending> pending, Instant now, CheckReply& reply) {
+  for (const CheckReply::Pending& one : pending) {
+    reply.findings_[one.finding].decision = ledger_->Peek(one.ask, now);
   }
-  const std::span<const CheckReply::Pending> takers{reply.enforced_.begin(), first_look};
-  if (takers.empty()) return;
-  if (reply.refused_) {
-    for (const CheckReply::Pending& pending : takers) {
-      reply.findings_[pending.finding].decision = ledger_->Peek(pending.ask, now);
+}
+
+void Checker::LookOnly(Instant now, CheckReply& reply) {
+  Look(reply.looks_, now, reply);
+  bool has_room = false;
+  for (const CheckReply::Pending& pending : reply.looks_) {
+    Finding& finding = reply.findings_[pending.finding];
+    if (finding.decision || !finding.enforced) continue;
+    if (MayStretch(finding) && (has_room || HasRoom())) {
+      has_room = true;
+      Stretch(finding.decision);
+    } else {
+      reply.refused_ = true;
     }
-    return;
   }
-  const std::span<const Ledger::Ask> asks = reply.AsksOf(takers);
-  const Decision all = ledger_->TakeAll(asks, reply.taken_, now);
-  for (std::size_t i = 0; i < takers.size(); ++i) {
-    reply.findings_[takers[i].finding].decision = reply.taken_[i].decision;
-  }
-  reply.wait_ = all.wait;
-  reply.refused_ = !all;
+}
+
+void Checker::TakeEnforced(Instant now, CheckReply& reply) {
+  if (reply.enforced_.empty()) return;
+  auto& [asks, taken] = reply.from_enforced_;
+  const auto take = [&] {
+    reply.from_enforced_.Prepare(reply.enforced_);
+    const Decision all = ledger_->TakeAll(asks, taken, now);
+    for (std::size_t i = 0; i < asks.size(); ++i) {
+      reply.findings_[reply.enforced_[i].finding].decision = taken[i].decision;
+    }
+    reply.wait_ = all.wait;
+    reply.refused_ = !all;
+  };
+  take();
   if (!reply.refused_) return;
 
-  // Elastic: above the limit while the host has room, and not charged, so that the client is back
-  // at its limit the moment the room is gone.
-  const auto may_stretch = [&](const CheckReply::Pending& pending) {
+  // Elastic: above the limit while the host has room. What is above is not charged, so that the
+  // client is back at its limit the moment the room is gone; the other limits still count.
+  const auto may_pass = [&](const CheckReply::Pending& pending) {
     const Finding& finding = reply.findings_[pending.finding];
-    return finding.decision.allowed() ||
-           (finding.rule->rule->elastic && finding.decision.verdict == Verdict::kDeny);
+    return finding.decision.allowed() || MayStretch(finding);
   };
-  if (!options_.has_room || !std::all_of(takers.begin(), takers.end(), may_stretch)) return;
-  if (!options_.has_room()) return;
-  for (const CheckReply::Pending& pending : takers) {
+  if (!std::all_of(reply.enforced_.begin(), reply.enforced_.end(), may_pass) || !HasRoom()) return;
+  std::erase_if(reply.enforced_, [&](const CheckReply::Pending& pending) {
     Decision& decision = reply.findings_[pending.finding].decision;
-    if (decision) continue;
-    decision.verdict = Verdict::kAllow;
-    decision.grace = Grace::kElastic;
-    decision.retry_after = Nanos(0);
-  }
-  reply.refused_ = false;
+    if (decision) return false;
+    Stretch(decision);
+    return true;
+  });
+  take();
+}
+
+bool Checker::MayStretch(const Finding& finding) {
+  return finding.rule->rule->elastic && finding.decision.verdict == Verdict::kDeny;
 }
 
 // Each rule in shadow by itself, as if it were enforced.
@@ -241,44 +271,75 @@ void Checker::TakeShadow(Instant now, CheckReply& reply) {
   const auto rule_of = [&](const CheckReply::Pending& pending) {
     return reply.findings_[pending.finding].rule;
   };
+  auto& [asks, taken] = reply.from_shadow_;
   for (auto first = reply.shadow_.begin(); first != reply.shadow_.end();) {
     const auto last = std::find_if(first, reply.shadow_.end(), [&](const auto& pending) {
       return rule_of(pending) != rule_of(*first);
     });
     const std::span<const CheckReply::Pending> group{first, last};
-    const bool looks_only = rule_of(*first)->rule->counts == Counts::kFailures;
-    const std::span<const Ledger::Ask> asks = reply.AsksOf(group);
-    if (!looks_only) ledger_->TakeAll(asks, reply.taken_, now);
+    reply.from_shadow_.Prepare(group);
+    ledger_->TakeAll(asks, taken, now);
     for (std::size_t i = 0; i < group.size(); ++i) {
-      reply.findings_[group[i].finding].decision =
-          looks_only ? ledger_->Peek(group[i].ask, now) : reply.taken_[i].decision;
+      reply.findings_[group[i].finding].decision = taken[i].decision;
     }
     first = last;
   }
 }
 
+// Who is over a limit that bans. Looked at once more: another request of the client may have been
+// given back meanwhile, and nobody is banned for that.
 void Checker::Ban(Instant now, CheckReply& reply) {
-  for (const CheckReply::Pending& pending : reply.enforced_) {
-    Decision& decision = reply.findings_[pending.finding].decision;
-    if (!pending.ban || decision.verdict != Verdict::kDeny) continue;
+  const auto ban = [&](const CheckReply::Pending& pending) {
+    Finding& finding = reply.findings_[pending.finding];
+    if (!pending.ban || !finding.enforced || finding.decision.verdict != Verdict::kDeny) return;
+    if (ledger_->Peek(pending.ask, now)) return;
     ledger_->Reserve(*pending.ban, now);
-    decision.retry_after = reply.findings_[pending.finding].rule->rule->exceed.time;
+    finding.decision.retry_after = finding.rule->rule->exceed.time;
+  };
+  std::for_each(reply.enforced_.begin(), reply.enforced_.end(), ban);
+  std::for_each(reply.looks_.begin(), reply.looks_.end(), ban);
+}
+
+void Checker::GiveBack(CheckReply& reply, Instant now) {
+  auto& [asks, taken] = reply.from_enforced_;
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    if (taken[i].allowed()) ledger_->Cancel(asks[i], taken[i], now);
   }
 }
 
-void Checker::Report(const CheckRequest& request, Outcome outcome, Instant now) {
-  if (outcome == Outcome::kSucceeded) return;
+template <typename Use>
+void Checker::ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const {
   const auto active = active_.Read();
   const rule::Space* space = active->book->Find(request.space);
   if (space == nullptr) return;
   const rule::Values values(space->schema(), request.attributes);
   std::vector<std::uint32_t> found;
   space->Find(values, found);
+  if (AllowListed(*space, found, now) != nullptr) return;
   ForEachHit(request, *space, values, found, now, [&](const Hit& hit) {
-    if (hit.rule->rule->counts != Counts::kFailures) return;
     for (std::size_t i = 0; i < hit.allowance->limits.size(); ++i) {
-      ledger_->Charge(
-          {active->limits[hit.allowance->limits[i]].get(), Derive(hit.key, i), hit.cost}, now);
+      use(*hit.rule, Ledger::Ask{active->limits[hit.allowance->limits[i]].get(), Derive(hit.key, i),
+                                 hit.cost});
+    }
+  });
+}
+
+void Checker::Report(const CheckRequest& request, Outcome outcome, Instant now) {
+  if (outcome == Outcome::kSucceeded) return;
+  ForEachAsk(request, now, [&](const CompiledRule& rule, const Ledger::Ask& ask) {
+    if (rule.rule->counts == Counts::kFailures) ledger_->Charge(ask, now);
+  });
+}
+
+void Checker::Correct(const CheckRequest& request, Correction correction, Permits cost,
+                      Instant now) {
+  ForEachAsk(request, now, [&](const CompiledRule& rule, Ledger::Ask ask) {
+    if (rule.rule->counts == Counts::kFailures) return;
+    ask.cost = cost;
+    if (correction == Correction::kCharge) {
+      ledger_->Charge(ask, now);
+    } else {
+      ledger_->Refund(ask, now);
     }
   });
 }

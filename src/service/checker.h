@@ -58,9 +58,13 @@ struct ActiveRules {
 };
 
 // May be used again and again, and then allocates nothing. What it points to stays as it is until
-// it is used again or gone, also if the rules are replaced meanwhile.
+// it is used again, released or gone, also if the rules are replaced meanwhile: so a reply that is
+// kept keeps the rules it was made by. It must not outlive the Checker.
 class CheckReply {
  public:
+  // Lets go of the rules. The reply then says nothing.
+  void Release() { Clear(); }
+
   // Whether there are rules for the namespace at all; if not, everything passes.
   [[nodiscard]] bool knows_space() const { return space_ != nullptr; }
   [[nodiscard]] bool allowed() const { return !refused_; }
@@ -84,8 +88,12 @@ class CheckReply {
     std::optional<Ledger::Ask> ban;
   };
   void Clear();
-  // The asks of some of `pending_` side by side, as the ledger wants them.
-  std::span<const Ledger::Ask> AsksOf(std::span<const Pending> pending);
+  // Asks side by side, as the ledger wants them, and what came of them.
+  struct Taking {
+    std::vector<Ledger::Ask> asks;
+    std::vector<Reservation> taken;
+    void Prepare(std::span<const Pending> pending);
+  };
 
   std::optional<Published<ActiveRules>::Reading> rules_;
   const rule::Space* space_ = nullptr;
@@ -99,8 +107,9 @@ class CheckReply {
   std::vector<std::uint32_t> found_;
   std::vector<Pending> enforced_;
   std::vector<Pending> shadow_;
-  std::vector<Ledger::Ask> asks_;
-  std::vector<Reservation> taken_;
+  std::vector<Pending> looks_;  // under rules that count failures
+  Taking from_enforced_;
+  Taking from_shadow_;
 };
 
 struct CheckerOptions {
@@ -116,9 +125,16 @@ class Checker {
   rule::Problems Publish(std::vector<rule::RuleSet> sets, std::string version);
 
   void Check(const CheckRequest& request, Instant now, CheckReply& reply);
+  // Undoes what `reply` took, for a request that was to wait and whose sender has gone. Once.
+  void GiveBack(CheckReply& reply, Instant now);
   // What became of a request that passed: failures cost something under the rules that count them.
   enum class Outcome : std::uint8_t { kSucceeded, kFailed };
   void Report(const CheckRequest& request, Outcome outcome, Instant now);
+
+  // The cost of a request that passed turned out to be another: charges, or gives back, `cost`
+  // under all rules that counted it. A charge may leave a debt.
+  enum class Correction : std::uint8_t { kCharge, kRefund };
+  void Correct(const CheckRequest& request, Correction correction, Permits cost, Instant now);
 
   [[nodiscard]] Instant Now() const noexcept { return ledger_->Now(); }
   [[nodiscard]] Published<ActiveRules>::Reading rules() const { return active_.Read(); }
@@ -137,8 +153,17 @@ class Checker {
   template <typename Use>
   void ForEachHit(const CheckRequest& request, const rule::Space& space, const rule::Values& values,
                   std::span<const std::uint32_t> found, Instant now, const Use& use) const;
+  // Calls `use(rule, ask)` for every limit of every counter that `request` is counted in, after the
+  // fact: asks cost what the request does.
+  template <typename Use>
+  void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
   void Collect(const Hit& hit, const ActiveRules& active, Instant now, CheckReply& reply);
+  void Look(std::span<const CheckReply::Pending> pending, Instant now, CheckReply& reply);
+  void LookOnly(Instant now, CheckReply& reply);
   void TakeEnforced(Instant now, CheckReply& reply);
+  // Whether a refusal may be turned into a pass while there is room.
+  static bool MayStretch(const Finding& finding);
+  [[nodiscard]] bool HasRoom() const { return options_.has_room && options_.has_room(); }
   void TakeShadow(Instant now, CheckReply& reply);
   void Ban(Instant now, CheckReply& reply);
 

@@ -169,6 +169,72 @@ TEST_F(CheckerTest, AnOverrideTakesThePlaceOfTheLimitAndOfTheTiers) {
   EXPECT_FALSE(Allows({{"user", "ann"}}));
 }
 
+TEST_F(CheckerTest, AnOverrideByWhatIsNotInTheKeyCountsByItself) {
+  Use("- {name: a, by: [user], limit: 100/h, "
+      "overrides: [{when: {path: /health}, limit: 100/s}]}");
+  int passed = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const Instant now = kNoon + std::chrono::milliseconds(10 * i);
+    EXPECT_TRUE(Allows({{"user", "ann"}, {"path", "/health"}}, now));
+    passed += Allows({{"user", "ann"}, {"path", "/"}}, now) ? 1 : 0;
+  }
+  EXPECT_EQ(passed, 100);
+}
+
+TEST_F(CheckerTest, AnOverrideByTheKeyTakesOverWhatWasCounted) {
+  Use("- {name: a, by: [user], limit: 5/h}");
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(Allows({{"user", "acme"}}));
+  Use("- {name: a, by: [user], limit: 5/h, overrides: [{when: {user: acme}, limit: 7/h}]}");
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(Allows({{"user", "acme"}}));
+  EXPECT_FALSE(Allows({{"user", "acme"}}));
+}
+
+TEST_F(CheckerTest, LimitsThatChangePlacesLockNobodyOut) {
+  Use("- {name: a, by: [user], limits: [5000/h, 10/s]}");
+  for (int i = 0; i < 3000; ++i)
+    Allows({{"user", "ann"}}, kNoon + std::chrono::milliseconds(i * 100));
+  Use("- {name: a, by: [user], limits: [10/s, 5000/h]}");
+  const Instant later = kNoon + seconds(300);
+  Allows({{"user", "ann"}}, later);
+  EXPECT_TRUE(Allows({{"user", "ann"}}, later + seconds(1)));
+}
+
+TEST_F(CheckerTest, KeysOfManyLongValuesAreToldApart) {
+  std::string by;
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) names.push_back("a" + std::to_string(i));
+  for (const std::string& name : names) by += name + ", ";
+  Use("- {name: a, by: [" + by + "ip], limit: 1/min}");
+  for (std::size_t length = 0; length < 200; ++length) {
+    const std::string value(length, 'x');
+    std::vector<rule::Attribute> attributes = {{"ip", "2001:db8::1"}};
+    for (const std::string& name : names) attributes.push_back({name, value});
+    EXPECT_TRUE(Allows(attributes)) << length;
+    EXPECT_FALSE(Allows(attributes)) << length;
+  }
+}
+
+TEST_F(CheckerTest, ARefusalTellsWhatTheOtherRulesHaveLeft) {
+  Use("- {name: a, limit: 7/min}\n- {name: b, limit: blocked}\n- {name: s, limit: 3/h, mode: "
+      "shadow}");
+  const CheckReply& reply = Check({});
+  EXPECT_EQ(reply.findings()[0].decision.remaining.count, 7U);
+  EXPECT_EQ(reply.findings()[2].decision.remaining.count, 3U);
+}
+
+TEST_F(CheckerTest, FailuresOfWhoIsAllowListedAreNotCounted) {
+  Use("- {name: office, match: {ip: 10.0.0.0/8}, allow: true}\n"
+      "- {name: a, by: [user], limit: 1/h, count: failures}");
+  checker_.Report({"shop", std::vector<rule::Attribute>{{"user", "ann"}, {"ip", "10.1.1.1"}}},
+                  Checker::Outcome::kFailed, kNoon);
+  EXPECT_TRUE(Allows({{"user", "ann"}, {"ip", "11.1.1.1"}}));
+}
+
+TEST_F(CheckerTest, ARuleMayExpireInAFarFuture) {
+  Use("- {name: a, limit: blocked, expires: 9999-12-31}");
+  EXPECT_FALSE(Allows({}));
+}
+
 TEST_F(CheckerTest, ShadowCountsAndTellsAndRefusesNobody) {
   Use("- {name: s, by: [user], limit: 1/min, mode: shadow}\n"
       "- {name: e, by: [user], limit: 3/min}");
@@ -231,6 +297,16 @@ TEST_F(CheckerTest, ADelayTellsHowLongUpToItsBound) {
   EXPECT_EQ(Check({}, kNoon + seconds(1)).wait(), seconds(2));
 }
 
+TEST_F(CheckerTest, WhoDoesNotWaitForItsTurnGivesItBackOnce) {
+  Use("- {name: a, limit: 1/s, exceed: delay 2s}\n- {name: s, limit: 1/s, mode: shadow}");
+  EXPECT_EQ(Check({}).wait(), Nanos(0));
+  EXPECT_EQ(Check({}).wait(), seconds(1));
+  checker_.GiveBack(reply_, kNoon);
+  checker_.GiveBack(reply_, kNoon);
+  EXPECT_EQ(Check({}).wait(), seconds(1));
+  EXPECT_EQ(Check({}).wait(), seconds(2));
+}
+
 TEST_F(CheckerTest, CountingFailuresMakesAskingFree) {
   Use("- {name: a, by: [user], limit: 2/min, count: failures}");
   const std::vector<rule::Attribute> ann = {{"user", "ann"}};
@@ -242,6 +318,18 @@ TEST_F(CheckerTest, CountingFailuresMakesAskingFree) {
   EXPECT_FALSE(Allows(ann));
   EXPECT_TRUE(Allows(ann, kNoon + seconds(30)));
   EXPECT_TRUE(Allows({{"user", "bob"}}));
+}
+
+TEST_F(CheckerTest, WhatWasTakenCanBeCorrectedAfterwards) {
+  Use("- {name: a, by: [user], limit: 10/h}");
+  const std::vector<rule::Attribute> ann = {{"user", "ann"}};
+  EXPECT_TRUE(Allows(ann));
+  checker_.Correct({"shop", ann}, Checker::Correction::kCharge, Permits{7}, kNoon);
+  EXPECT_EQ(Check(ann).decisive()->decision.remaining.count, 1U);
+  checker_.Correct({"shop", ann}, Checker::Correction::kRefund, Permits{4}, kNoon);
+  EXPECT_EQ(Check(ann).decisive()->decision.remaining.count, 4U);
+  checker_.Correct({"shop", ann}, Checker::Correction::kCharge, Permits{100}, kNoon);
+  EXPECT_FALSE(Allows(ann, kNoon + hours(9)));  // a debt is paid first
 }
 
 TEST_F(CheckerTest, ASoftLimitLetsAPercentageMoreThroughAndMarksIt) {
@@ -297,6 +385,22 @@ TEST_F(ElasticCheckerTest, AnElasticRuleMayBeExceededWhileThereIsRoom) {
   EXPECT_EQ(reply_.decisive()->decision.grace, Grace::kElastic);
   has_room_ = false;
   EXPECT_FALSE(Allows({}));
+}
+
+TEST_F(ElasticCheckerTest, WhatIsStretchedStillCountsUnderTheOtherRules) {
+  Use("- {name: a, limit: 1/min, elastic: true}\n- {name: b, limit: fixed_window 3/h}");
+  has_room_ = true;
+  int passed = 0;
+  for (int i = 0; i < 10; ++i) passed += Allows({}) ? 1 : 0;
+  EXPECT_EQ(passed, 3);
+}
+
+TEST_F(ElasticCheckerTest, ARuleThatCountsFailuresMayBeElasticToo) {
+  Use("- {name: a, limit: 1/min, elastic: true, count: failures}");
+  checker_.Report({"shop", {}}, Checker::Outcome::kFailed, kNoon);
+  EXPECT_FALSE(Allows({}));
+  has_room_ = true;
+  EXPECT_TRUE(Allows({}));
 }
 
 TEST_F(ElasticCheckerTest, RoomDoesNotHelpWhereAnotherRuleRefuses) {

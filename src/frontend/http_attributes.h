@@ -1,0 +1,47 @@
+// The attributes of a request that a gateway asks about, from the request it asks with.
+//
+// Gateways tell of the client's request in different ways: in X-Forwarded-Method, -Uri and -Host
+// (Traefik, Caddy, APISIX, nginx as we configure it), in X-Original-Method, -URI or -URL (nginx by
+// habit), or by asking with the client's own method and path behind a prefix (Envoy). What a peer
+// says in headers is believed only if it is a trusted gateway.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rule/attribute.h"
+#include "rule/client.h"
+#include "wire/http_request.h"
+
+namespace weir {
+
+// Who asks, as far as the connection shows.
+struct HttpPeer {
+  rule::Address address;
+  std::optional<rule::Address> proxied;
+  bool is_gateway = false;  // believed when it speaks for others
+};
+
+class HttpAttributes {
+ public:
+  // Those of `schema` that the request has. `prefix` is the part of the path that is ours. Views of
+  // the request and of this object, until the next call.
+  std::span<const rule::Attribute> Of(const wire::HttpRequest& request, std::string_view prefix,
+                                      const HttpPeer& peer, const rule::Schema& schema,
+                                      const rule::ClientIdentifier& clients, Instant now);
+
+ private:
+  void Add(std::string_view name, std::string_view value) { attributes_.push_back({name, value}); }
+  // Puts text somewhere it stays until the next call.
+  std::string_view Keep(std::string text) { return kept_.emplace_back(std::move(text)); }
+  void AddNamed(const std::string& name, const wire::HttpRequest& request, std::string_view query);
+
+  std::vector<rule::Attribute> attributes_;
+  std::deque<std::string> kept_;
+  std::string scratch_;
+};
+
+}  // namespace weir

@@ -1,0 +1,187 @@
+#include "frontend/http_session.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "frontend/json_api.h"
+#include "frontend/problem_details.h"
+
+namespace weir {
+namespace {
+
+using wire::HttpBody;
+using wire::HttpReply;
+using wire::HttpStatus;
+
+constexpr std::string_view kCheck = "/check";
+
+// "/check" and what lies behind it, but not "/checkout".
+bool IsCheck(std::string_view path) {
+  return path.starts_with(kCheck) && (path.size() == kCheck.size() || path[kCheck.size()] == '/');
+}
+
+bool IsApi(std::string_view path) { return path.starts_with("/v1/"); }
+
+}  // namespace
+
+HttpSession::HttpSession(Checker& checker, const HttpOptions& options,
+                         std::optional<rule::Address> peer, std::optional<rule::Address> proxied)
+    : checker_(checker), options_(options) {
+  peer_.address = peer.value_or(rule::Address::Parse("127.0.0.1").value());
+  peer_.proxied = proxied;
+  const auto trusted = [&](const rule::Network& network) { return network.Contains(*peer); };
+  peer_.is_gateway =
+      !peer || std::any_of(options.gateways.begin(), options.gateways.end(), trusted);
+}
+
+HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, std::string& out) {
+  Progress progress;
+  while (progress.then == Then::kGoOn) {
+    const std::string_view unread = bytes.substr(progress.consumed);
+    if (body_kind_ != Body::kNone) {
+      if (!ReadBody(unread, progress, out)) break;
+      const bool wanted = body_kind_ == Body::kWanted;
+      body_kind_ = Body::kNone;
+      if (wanted) Answer(now, progress, out);
+      if (!request_.keep_alive && progress.then == Then::kGoOn) progress.then = Then::kClose;
+      continue;
+    }
+    const wire::HttpRead read = reader_.Read(unread, request_);
+    if (read.status == HttpStatus::kNeedMore) break;
+    if (read.status == HttpStatus::kBad) {
+      request_ = {};
+      Refuse(read.code, read.reason, out);
+      progress.then = Then::kClose;
+      break;
+    }
+    progress.consumed += read.consumed;
+    // Only the API reads bodies. What a gateway sends along is passed over, after the answer.
+    const bool has_body = request_.body != HttpBody::kNone &&
+                          (request_.body == HttpBody::kChunked || request_.content_length > 0);
+    const bool wanted = has_body && IsApi(request_.path);
+    if (has_body) {
+      body_kind_ = wanted ? Body::kWanted : Body::kUnwanted;
+      body_left_ = request_.content_length;
+      chunks_.reset();
+      if (request_.body == HttpBody::kChunked) chunks_.emplace();
+      body_.clear();
+      if (wanted && request_.expect_continue) wire::AppendHttpContinue(out);
+      // The rest may come in another buffer.
+      head_.assign(unread.substr(0, read.consumed));
+    }
+    if (!wanted) Answer(now, progress, out);
+    if (!has_body && !request_.keep_alive && progress.then == Then::kGoOn) {
+      progress.then = Then::kClose;
+    }
+    if (has_body) static_cast<void>(wire::HttpReader().Read(head_, request_));
+  }
+  return progress;
+}
+
+bool HttpSession::ReadBody(std::string_view bytes, Progress& progress, std::string& out) {
+  if (!chunks_) {
+    const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), body_left_));
+    if (body_kind_ == Body::kWanted) body_ += bytes.substr(0, taken);
+    progress.consumed += taken;
+    body_left_ -= taken;
+    return body_left_ == 0;
+  }
+  const wire::ChunkRead read = chunks_->Read(bytes, body_);
+  progress.consumed += read.consumed;
+  if (read.status == wire::ChunkStatus::kBad) {
+    if (body_kind_ == Body::kWanted) Refuse(read.code, read.reason, out);
+    progress.then = Then::kClose;
+  }
+  return read.status == wire::ChunkStatus::kDone;
+}
+
+void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
+  const std::string_view path = request_.path;
+  if (IsCheck(path)) {
+    AnswerCheck(now, progress, out);
+  } else if (IsApi(path)) {
+    AnswerApi(now, out);
+  } else if (path == "/healthz" || path == "/readyz") {
+    const bool ready = path == "/healthz" || options_.ready == nullptr || *options_.ready;
+    HttpReply(out, ready ? 200 : 503, To()).Finish("text/plain", ready ? "ok\n" : "not ready\n");
+  } else {
+    Refuse(404, "there is /check, /v1/check, /v1/report, /v1/charge, /v1/refund, /healthz, /readyz",
+           out);
+  }
+}
+
+void HttpSession::AnswerCheck(Instant now, Progress& progress, std::string& out) {
+  std::string_view space = options_.space;
+  CheckRequest check{};
+  if (peer_.is_gateway) {
+    if (const auto named = request_.Field("x-weir-namespace")) space = *named;
+    if (const auto cost = request_.Field("x-weir-cost")) {
+      const Result<std::uint64_t> permits = ParseCount(*cost);
+      if (!permits) {
+        Refuse(400, "X-Weir-Cost must be a whole number", out);
+        return;
+      }
+      check.cost = Permits{*permits};
+    }
+  }
+  check.space = space;
+  {
+    const auto rules = checker_.rules();
+    if (const rule::Space* known = rules->book->Find(space)) {
+      check.attributes =
+          attributes_.Of(request_, kCheck, peer_, known->schema(), options_.clients, now);
+    }
+    checker_.Check(check, now, reply_);
+  }
+  const Finding* decisive = reply_.decisive();
+  if (reply_.allowed()) {
+    std::string& to = reply_.wait() > Nanos(0) ? held_ : out;
+    HttpReply answer(to, 200, To());
+    AppendFields(reply_, options_.fields, to);
+    answer.Finish();
+    if (reply_.wait() > Nanos(0)) {
+      progress.then = Then::kHold;
+      progress.hold = reply_.wait();
+      close_after_held_ = !request_.keep_alive;
+    }
+    return;
+  }
+  const rule::Rule& rule = *decisive->rule->rule;
+  if (rule.exceed.what == rule::Exceed::kDrop) {
+    progress.then = Then::kDrop;
+    return;
+  }
+  HttpReply answer(out, rule.status, To());
+  AppendFields(reply_, options_.fields, out);
+  answer.Field("Cache-Control", "no-store");
+  answer.Finish("application/problem+json", RefusalDetails(*decisive));
+}
+
+void HttpSession::AnswerApi(Instant now, std::string& out) {
+  if (request_.method != "POST") {
+    HttpReply answer(out, 405, To());
+    answer.Field("Allow", "POST");
+    answer.Finish("application/problem+json", ProblemDetails(405, "use POST"));
+    return;
+  }
+  const JsonAnswer answer = AnswerJson(checker_, request_.path.substr(3), body_, now, reply_);
+  HttpReply(out, answer.status, To())
+      .Finish(answer.status == 200 ? "application/json" : "application/problem+json", answer.body);
+}
+
+void HttpSession::Refuse(std::uint16_t status, std::string_view detail, std::string& out) {
+  HttpReply(out, status, To()).Finish("application/problem+json", ProblemDetails(status, detail));
+}
+
+HttpSession::Then HttpSession::Resume(std::string& out) {
+  out += held_;
+  held_.clear();
+  return close_after_held_ ? Then::kClose : Then::kGoOn;
+}
+
+void HttpSession::Abandon(Instant now) {
+  held_.clear();
+  checker_.GiveBack(reply_, now);
+}
+
+}  // namespace weir

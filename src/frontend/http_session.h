@@ -1,0 +1,94 @@
+// What one HTTP client says, and what it is told: one object per connection.
+//
+//   ANY /check[/...]                 a gateway asks: 200, or 429 with the standard fields
+//   POST /v1/check                   JSON: one request, or up to 1,000
+//   POST /v1/report /v1/charge /v1/refund      what became of a request that passed
+//   GET /healthz /readyz
+//
+// Bytes in, bytes out: it owns no socket and reads no clock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/http_attributes.h"
+#include "frontend/rate_limit_fields.h"
+#include "rule/client.h"
+#include "service/checker.h"
+#include "wire/http_body.h"
+#include "wire/http_reply.h"
+#include "wire/http_request.h"
+
+namespace weir {
+
+// The same for all connections.
+struct HttpOptions {
+  std::string space = "default";  // the namespace, where a gateway does not name one
+  FieldStyle fields = FieldStyle::kDraft10;
+  std::vector<rule::Network> gateways;  // who is believed when it speaks for others
+  rule::ClientIdentifier clients{rule::ClientOptions{}};
+  const std::atomic<bool>* ready = nullptr;  // null: always
+};
+
+class HttpSession {
+ public:
+  enum class Then : std::uint8_t {
+    kGoOn,
+    kHold,   // for `hold`, and then Resume()
+    kClose,  // when what was written has gone out
+    kDrop,   // at once, without a word
+  };
+  struct Progress {
+    std::size_t consumed = 0;
+    Then then = Then::kGoOn;
+    Nanos hold{0};
+  };
+
+  // `peer` is empty on a Unix socket, where whoever can connect is trusted.
+  HttpSession(Checker& checker, const HttpOptions& options, std::optional<rule::Address> peer,
+              std::optional<rule::Address> proxied);
+
+  // Answers all requests that are complete in `bytes`, in order, at one instant.
+  Progress Serve(std::string_view bytes, Instant now, std::string& out);
+  // The time is over: what was held back is said.
+  Then Resume(std::string& out);
+  // The client has gone while it was held: its permits go back.
+  void Abandon(Instant now);
+
+ private:
+  // Bytes of a body that are not wanted, or not there yet.
+  enum class Body : std::uint8_t { kNone, kWanted, kUnwanted };
+
+  // False if the body is not complete, or what is there of it makes no sense.
+  bool ReadBody(std::string_view bytes, Progress& progress, std::string& out);
+  void Answer(Instant now, Progress& progress, std::string& out);
+  void AnswerCheck(Instant now, Progress& progress, std::string& out);
+  void AnswerApi(Instant now, std::string& out);
+  void Refuse(std::uint16_t status, std::string_view detail, std::string& out);
+  [[nodiscard]] wire::HttpReplyTo To() const { return wire::HttpReplyTo::Of(request_); }
+
+  Checker& checker_;
+  const HttpOptions& options_;
+  HttpPeer peer_;
+  wire::HttpReader reader_;
+  wire::HttpRequest request_;
+  HttpAttributes attributes_;
+  CheckReply reply_;
+
+  // Of a request whose body is still coming: its head, whose views look at this.
+  std::string head_;
+  Body body_kind_ = Body::kNone;
+  std::uint64_t body_left_ = 0;
+  std::optional<wire::ChunkReader> chunks_;
+  std::string body_;
+
+  std::string held_;  // an answer that is to wait
+  bool close_after_held_ = false;
+};
+
+}  // namespace weir

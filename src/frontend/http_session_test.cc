@@ -1,0 +1,230 @@
+#include "frontend/http_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "rule/rule_file.h"
+
+namespace weir {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using Then = HttpSession::Then;
+
+constexpr Instant kStart{seconds(1'780'315'200)};
+
+rule::Address AddressOf(const char* text) { return rule::Address::Parse(text).value(); }
+
+class HttpSessionTest : public testing::Test {
+ protected:
+  HttpSessionTest() {
+    options_.space = "shop";
+    options_.gateways = {rule::Network::Parse("10.0.0.0/8").value()};
+    rule::ClientOptions clients;
+    clients.trusted.networks = options_.gateways;
+    clients.trusted.header = rule::ForwardedHeader::kXForwardedFor;
+    options_.clients = rule::ClientIdentifier(std::move(clients));
+  }
+  void Use(const std::string& rules) {
+    rule::Problems problems;
+    auto set = rule::ReadRules("namespace: shop\nrules:\n" + rules, "test.yaml", problems);
+    ASSERT_TRUE(set.has_value()) << problems[0].ToString();
+    ASSERT_TRUE(checker_.Publish({std::move(*set)}, "test").empty());
+  }
+  std::string Send(const std::string& bytes, const char* peer = "10.0.0.1") {
+    session_.emplace(checker_, options_, AddressOf(peer), std::nullopt);
+    std::string out;
+    progress_ = session_->Serve(bytes, kStart, out);
+    return out;
+  }
+  static std::string Get(const std::string& target, const std::string& fields = {}) {
+    return "GET " + target + " HTTP/1.1\r\nHost: weir\r\n" + fields + "\r\n";
+  }
+  static std::string Post(const std::string& target, const std::string& body) {
+    return "POST " + target +
+           " HTTP/1.1\r\nHost: weir\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\n\r\n" + body;
+  }
+
+  HttpOptions options_;
+  Checker checker_{std::move(Ledger::Open({.max_keys = 1000})).value(), {}};
+  std::optional<HttpSession> session_;
+  HttpSession::Progress progress_;
+};
+
+TEST_F(HttpSessionTest, AGatewayIsToldToAllowAndThenToDeny) {
+  Use("- {name: login, match: {path: /login}, by: [ip], limit: fixed_window 1/min}");
+  const std::string ask =
+      Get("/check", "X-Forwarded-Uri: /login?a=b\r\nX-Forwarded-For: 203.0.113.7\r\n");
+  const std::string allowed = Send(ask);
+  EXPECT_THAT(allowed, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(allowed, HasSubstr("RateLimit: \"login\";r=0;t=60\r\n"));
+  EXPECT_THAT(allowed, HasSubstr("Content-Length: 0\r\n"));
+  const std::string denied = Send(ask);
+  EXPECT_THAT(denied, StartsWith("HTTP/1.1 429 Too Many Requests\r\n"));
+  EXPECT_THAT(denied, HasSubstr("Retry-After: 60\r\n"));
+  EXPECT_THAT(denied, HasSubstr("Content-Type: application/problem+json\r\n"));
+  EXPECT_THAT(denied, HasSubstr("#quota-exceeded"));
+  EXPECT_THAT(denied, HasSubstr("\"violated-policies\":[\"login\"]"));
+  // Another client behind the same gateway.
+  EXPECT_THAT(Send(Get("/check", "X-Forwarded-Uri: /login\r\nX-Forwarded-For: 203.0.113.8\r\n")),
+              StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpSessionTest, WhoIsNoGatewayIsNotBelieved) {
+  Use("- {name: login, match: {path: /login}, by: [ip], limit: 1/min}");
+  const std::string lie =
+      Get("/check/login", "X-Forwarded-Uri: /other\r\nX-Forwarded-For: 1.1.1.1\r\n");
+  EXPECT_THAT(Send(lie, "203.0.113.7"), StartsWith("HTTP/1.1 200"));
+  const std::string other_lie =
+      Get("/check/login", "X-Forwarded-Uri: /other\r\nX-Forwarded-For: 2.2.2.2\r\n");
+  EXPECT_THAT(Send(other_lie, "203.0.113.7"), StartsWith("HTTP/1.1 429"));
+}
+
+TEST_F(HttpSessionTest, ThePathBehindThePrefixIsTheClientsOwn) {
+  Use("- {name: a, match: {path: /a b, method: DELETE, header.x-plan: pro, query.q: 'x y', "
+      "cookie.s: '1', host: shop.example}, limit: blocked}");
+  const std::string ask =
+      "DELETE /check/a%20b?q=x+y HTTP/1.1\r\nHost: Shop.Example:443\r\nX-Plan: pro\r\n"
+      "Cookie: t=2; s=1\r\n\r\n";
+  EXPECT_THAT(Send(ask), StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(Send(Get("/checkout")), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(HttpSessionTest, EverythingInOneReadIsAnsweredInOrder) {
+  Use("- {name: a, limit: 1/min}");
+  const std::string out = Send(Get("/check") + Get("/check") + "GET /che");
+  EXPECT_THAT(out, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(out.substr(10), HasSubstr("HTTP/1.1 429"));
+  EXPECT_EQ(progress_.consumed, 2 * Get("/check").size());
+}
+
+TEST_F(HttpSessionTest, ABodyThatNobodyAskedForIsPassedOver) {
+  Use("- {name: a, limit: 2/min}");
+  const std::string out = Send(Post("/check", "GET /check HTTP/1.1\r\n\r\n") + Get("/check"));
+  EXPECT_THAT(out, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(out.substr(10), HasSubstr("HTTP/1.1 200"));
+  EXPECT_THAT(Send(Get("/check")), StartsWith("HTTP/1.1 429"));
+}
+
+TEST_F(HttpSessionTest, ARequestMayComeByteByByte) {
+  Use("- {name: a, limit: 1/min}");
+  session_.emplace(checker_, options_, AddressOf("10.0.0.1"), std::nullopt);
+  const std::string bytes =
+      Post("/v1/check", "{\"namespace\":\"shop\",\"attributes\":{}}") + Get("/check");
+  std::string unread;
+  std::string out;
+  for (const char byte : bytes) {
+    unread += byte;
+    unread.erase(0, session_->Serve(unread, kStart, out).consumed);
+  }
+  EXPECT_THAT(out, HasSubstr("{\"allowed\":true"));
+  EXPECT_THAT(out, HasSubstr("HTTP/1.1 429"));
+}
+
+TEST_F(HttpSessionTest, ADelayHoldsTheAnswerAndADropGivesNone) {
+  Use("- {name: slow, match: {path: /slow}, limit: 1/s, exceed: delay 2s}\n"
+      "- {name: gone, match: {path: /gone}, limit: blocked, exceed: drop}");
+  EXPECT_THAT(Send(Get("/check/slow")), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(Send(Get("/check/slow") + Get("/check/slow")), "");
+  EXPECT_EQ(progress_.then, Then::kHold);
+  EXPECT_EQ(progress_.hold, seconds(1));
+  EXPECT_EQ(progress_.consumed, Get("/check/slow").size());
+  std::string out;
+  EXPECT_EQ(session_->Resume(out), Then::kGoOn);
+  EXPECT_THAT(out, StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(Send(Get("/check/slow")), "");
+  EXPECT_EQ(progress_.hold, seconds(2));
+  session_->Abandon(kStart);
+  EXPECT_EQ(Send(Get("/check/slow")), "");
+  EXPECT_EQ(progress_.hold, seconds(2));
+  EXPECT_EQ(Send(Get("/check/gone")), "");
+  EXPECT_EQ(progress_.then, Then::kDrop);
+}
+
+TEST_F(HttpSessionTest, TheStatusAndTheMessageAreTheRules) {
+  Use("- {name: a, limit: blocked, status: 403, message: 'say \"please\"'}");
+  const std::string out = Send(Get("/check"));
+  EXPECT_THAT(out, StartsWith("HTTP/1.1 403 Forbidden\r\n"));
+  EXPECT_THAT(out, HasSubstr("\"detail\":\"say \\\"please\\\"\""));
+  EXPECT_THAT(out, Not(HasSubstr("Retry-After")));
+}
+
+TEST_F(HttpSessionTest, ChecksInJsonOneOrMany) {
+  Use("- {name: a, by: [user], limit: 1/s}");
+  const std::string one =
+      Send(Post("/v1/check", "{\"namespace\":\"shop\",\"attributes\":{\"user\":\"ann\"}}"));
+  EXPECT_THAT(one, HasSubstr("\"allowed\":true,\"rule\":\"a\",\"remaining\":0,\"retry_after_ms\":0,"
+                             "\"reset_after_ms\":1000,\"wait_ms\":0"));
+  const std::string many = Send(Post(
+      "/v1/check",
+      "{\"requests\":[{\"namespace\":\"shop\",\"attributes\":{\"user\":\"ann\"}},"
+      "{\"namespace\":\"shop\",\"attributes\":{\"user\":\"bob\"}},{\"namespace\":\"other\"}]}"));
+  EXPECT_THAT(many, HasSubstr("{\"replies\":[{\"allowed\":false,"));
+  EXPECT_THAT(many, HasSubstr("\"retry_after_ms\":1000"));
+  EXPECT_THAT(many, HasSubstr("{\"allowed\":true,\"unknown_namespace\":true"));
+}
+
+TEST_F(HttpSessionTest, WhatBecameOfARequestIsReported) {
+  Use("- {name: f, match: {path: /f}, limit: 1/h, count: failures}\n"
+      "- {name: c, match: {path: /c}, limit: 10/h}");
+  const auto post = [&](const char* path, const char* rest) {
+    return Send(Post(path, std::string("{\"namespace\":\"shop\",\"attributes\":") + rest));
+  };
+  EXPECT_THAT(Send(Get("/check/f")), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(post("/v1/report", "{\"path\":\"/f\"},\"outcome\":\"failed\"}"),
+              StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Send(Get("/check/f")), StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(post("/v1/charge", "{\"path\":\"/c\"},\"cost\":10}"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Send(Get("/check/c")), StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(post("/v1/refund", "{\"path\":\"/c\"},\"cost\":1}"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Send(Get("/check/c")), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpSessionTest, WrongInputIsToldWhatIsWrong) {
+  const auto detail = [&](const std::string& body) {
+    const std::string out = Send(Post("/v1/check", body));
+    EXPECT_THAT(out, StartsWith("HTTP/1.1 400")) << body;
+    return out.substr(out.find("detail"));
+  };
+  EXPECT_THAT(detail("{"), HasSubstr("this is not JSON"));
+  EXPECT_THAT(detail("[1]"), HasSubstr("a request must be an object"));
+  EXPECT_THAT(detail("{}"), HasSubstr("'namespace' is missing"));
+  EXPECT_THAT(detail("{\"namespace\":1}"), HasSubstr("wrong type"));
+  EXPECT_THAT(detail("{\"namespace\":\"a\",\"attributes\":{\"x\":1}}"),
+              HasSubstr("attribute 'x' must be a text"));
+  EXPECT_THAT(detail("{\"namespce\":\"a\"}"), HasSubstr("unknown member 'namespce'"));
+  EXPECT_THAT(detail("{\"requests\":5}"), HasSubstr("at most 1000"));
+  EXPECT_THAT(detail(std::string(100, '[')), HasSubstr("nested too deep"));
+  EXPECT_THAT(detail("{\"namespace\":\"\xFF\"}"), HasSubstr("not UTF-8"));
+  EXPECT_THAT(Send(Get("/v1/check")), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(Send(Post("/v1/nonsense", "{}")), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(Send("NONSENSE\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  EXPECT_EQ(progress_.then, Then::kClose);
+}
+
+TEST_F(HttpSessionTest, TellsWhetherItIsReady) {
+  std::atomic<bool> ready{false};
+  options_.ready = &ready;
+  EXPECT_THAT(Send(Get("/healthz")), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Send(Get("/readyz")), StartsWith("HTTP/1.1 503"));
+  ready = true;
+  EXPECT_THAT(Send(Get("/readyz")), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpSessionTest, AClientThatWantsToCloseIsClosed) {
+  Send(Get("/healthz", "Connection: close\r\n"));
+  EXPECT_EQ(progress_.then, Then::kClose);
+  Send(Get("/healthz"));
+  EXPECT_EQ(progress_.then, Then::kGoOn);
+}
+
+}  // namespace
+}  // namespace weir

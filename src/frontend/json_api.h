@@ -1,0 +1,27 @@
+// The API in JSON, without HTTP: a path and a body in, a status and a body out.
+//
+//   /check    {"namespace": "shop", "attributes": {"path": "/login"}, "cost": 1}
+//             {"requests": [{...}, ...]}     up to 1,000, answered by {"replies": [...]}
+//   /report   the same, with "outcome": "failed" or "succeeded"
+//   /charge   the same, with "cost": charged afterwards, and may leave a debt
+//   /refund   the same, with "cost": given back
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "service/checker.h"
+
+namespace weir {
+
+struct JsonAnswer {
+  std::uint16_t status = 200;
+  std::string body;
+};
+
+// `reply` is room to work in.
+JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view body, Instant now,
+                      CheckReply& reply);
+
+}  // namespace weir

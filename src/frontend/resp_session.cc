@@ -1,0 +1,403 @@
+#include "frontend/resp_session.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "base/text.h"
+#include "frontend/cell_command.h"
+#include "frontend/rate_limit_fields.h"
+
+namespace weir {
+namespace {
+
+using wire::RespVersion;
+using wire::RespWriter;
+
+char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+bool IsWord(std::string_view text, std::string_view upper) {
+  return text.size() == upper.size() && std::equal(text.begin(), text.end(), upper.begin(),
+                                                   [](char a, char b) { return Upper(a) == b; });
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
+
+std::int64_t MillisUp(Nanos duration) {
+  if (duration == Nanos::max()) return -1;
+  return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
+}
+
+void WrongCount(std::string_view command, RespWriter& reply) {
+  reply.Error("ERR wrong number of arguments for '" + Lower(command) + "' command");
+}
+
+constexpr std::string_view kServer = "weir";
+constexpr std::string_view kImitated = "7.0.0";  // the Redis whose commands clients may expect
+
+void WriteHello(RespWriter reply, RespVersion version) {
+  reply.Map(7);
+  reply.Bulk("server");
+  reply.Bulk(kServer);
+  reply.Bulk("version");
+  reply.Bulk(kImitated);
+  reply.Bulk("proto");
+  reply.Integer(static_cast<std::int64_t>(version));
+  reply.Bulk("id");
+  reply.Integer(1);
+  reply.Bulk("mode");
+  reply.Bulk("standalone");
+  reply.Bulk("role");
+  reply.Bulk("master");
+  reply.Bulk("modules");
+  reply.Array(0);
+}
+
+}  // namespace
+
+struct RespSession::Command {
+  std::string_view name;
+  int arity;  // with the name; negative: at least so many
+  void (RespSession::*run)(Arguments, RespWriter&);
+  bool before_auth;
+  bool has_key;
+};
+
+std::span<const RespSession::Command> RespSession::Commands() {
+  // The first are asked for the most.
+  static constexpr std::array<Command, 17> kCommands = {{
+      {"CL.THROTTLE", -1, &RespSession::CellThrottle, false, true},
+      {"THROTTLE", -1, &RespSession::Throttle, false, true},
+      {"WEIR.CHECK", -4, &RespSession::Check, false, false},
+      {"PING", -1, &RespSession::Ping, false, false},
+      {"DEL", -2, &RespSession::Delete, false, true},
+      {"UNLINK", -2, &RespSession::Delete, false, true},
+      {"EXISTS", -2, &RespSession::Exists, false, true},
+      {"TTL", 2, &RespSession::TimeToLive, false, true},
+      {"PTTL", 2, &RespSession::TimeToLive, false, true},
+      {"ECHO", 2, &RespSession::Echo, false, false},
+      {"HELLO", -1, &RespSession::Hello, true, false},
+      {"AUTH", -2, &RespSession::Auth, true, false},
+      {"CLIENT", -2, &RespSession::Client, false, false},
+      {"COMMAND", -1, &RespSession::ListCommands, false, false},
+      {"SELECT", 2, &RespSession::Select, false, false},
+      {"INFO", -1, &RespSession::Info, false, false},
+      {"RESET", 1, &RespSession::Reset, true, false},
+  }};
+  return kCommands;
+}
+
+RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, std::string& out) {
+  now_ = now;
+  out_ = &out;
+  Progress progress;
+  while (!closing_) {
+    const wire::RespRequest request = reader_.Read(bytes.substr(progress.consumed), arguments_);
+    progress.consumed += request.consumed;
+    if (request.status == wire::RespStatus::kNeedMore) break;
+    RespWriter reply(out, version_);
+    if (request.status == wire::RespStatus::kBad) {
+      reply.Error("ERR " + std::string(request.problem));
+      closing_ = true;
+    } else if (!Run(arguments_, reply)) {
+      closing_ = true;
+    }
+  }
+  progress.close = closing_;
+  return progress;
+}
+
+bool RespSession::Run(Arguments arguments, RespWriter& reply) {
+  const std::string_view name = arguments[0];
+  if (IsWord(name, "QUIT")) {
+    reply.Simple("OK");
+    return false;
+  }
+  const auto commands = Commands();
+  const auto command = std::find_if(commands.begin(), commands.end(),
+                                    [&](const Command& c) { return IsWord(name, c.name); });
+  if (command == commands.end()) {
+    reply.Error("ERR unknown command '" + std::string(name.substr(0, 128)) + "'");
+    return true;
+  }
+  const auto count = static_cast<int>(arguments.size());
+  if (!authorized_ && !command->before_auth) {
+    reply.Error("NOAUTH Authentication required.");
+  } else if (command->arity > 0 ? count != command->arity : count < -command->arity) {
+    WrongCount(command->name, reply);
+  } else {
+    (this->*command->run)(arguments, reply);
+  }
+  return true;
+}
+
+// --- the limits
+// --------------------------------------------------------------------------------------
+
+void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
+  const Result<CellCommand> command = CellCommand::OfRedisCell(arguments);
+  if (!command) {
+    reply.Error(command.error().message);
+    return;
+  }
+  const Decision decision = command->Run(checker_.ledger(), now_);
+  const bool never = decision.verdict == Verdict::kNever;
+  reply.Array(5);
+  reply.Integer(decision ? 0 : 1);
+  reply.Integer(command->limit);
+  reply.Integer(static_cast<std::int64_t>(decision.remaining.count));
+  reply.Integer(decision || never ? -1 : SecondsUp(decision.retry_after));
+  reply.Integer(SecondsUp(decision.reset_after));
+}
+
+void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
+  const Result<CellCommand> command = CellCommand::OfThrottlecrab(arguments);
+  if (!command) {
+    reply.Error(command.error().message);
+    return;
+  }
+  const Decision decision = command->Run(checker_.ledger(), now_);
+  const bool never = decision.verdict == Verdict::kNever;
+  reply.Array(5);
+  reply.Integer(decision ? 1 : 0);
+  reply.Integer(command->limit);
+  reply.Integer(static_cast<std::int64_t>(decision.remaining.count));
+  reply.Integer(SecondsUp(decision.reset_after));
+  reply.Integer(decision ? 0 : never ? -1 : SecondsUp(decision.retry_after));
+}
+
+// WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...
+// Each request is answered by [allowed, rule, limit, remaining, retry ms, reset ms, wait ms];
+// several by an array of such.
+void RespSession::Check(Arguments arguments, RespWriter& reply) {
+  const std::string_view space = arguments[1];
+  Arguments rest = arguments.subspan(2);
+  const auto next = [](Arguments from) {
+    return static_cast<std::size_t>(std::find(from.begin(), from.end(), std::string_view("NEXT")) -
+                                    from.begin());
+  };
+  // Looked through before anything is decided: a command is carried out whole or not at all.
+  std::size_t requests = 1;
+  for (Arguments left = rest;; ++requests) {
+    const std::size_t end = next(left);
+    if (end == 0 || end % 2 != 0) {
+      WrongCount("WEIR.CHECK", reply);
+      return;
+    }
+    if (left[0] == "COST" && !ParseCount(left[1])) {
+      reply.Error("ERR COST must be a whole number");
+      return;
+    }
+    if (end == left.size()) break;
+    left = left.subspan(end + 1);
+  }
+  if (requests > 1) reply.Array(requests);
+  for (;;) {
+    const std::size_t end = next(rest);
+    CheckOne(space, rest.first(end), reply);
+    if (end == rest.size()) return;
+    rest = rest.subspan(end + 1);
+  }
+}
+
+void RespSession::CheckOne(std::string_view space, Arguments arguments, RespWriter& reply) {
+  CheckRequest request{space, {}};
+  attributes_.clear();
+  for (std::size_t i = 0; i + 1 < arguments.size(); i += 2) {
+    if (i == 0 && arguments[0] == "COST") {
+      request.cost = Permits{*ParseCount(arguments[1])};
+    } else {
+      attributes_.push_back({arguments[i], arguments[i + 1]});
+    }
+  }
+  request.attributes = attributes_;
+  checker_.Check(request, now_, reply_);
+  const Finding* decisive = reply_.decisive();
+  reply.Array(7);
+  reply.Integer(reply_.allowed() ? 1 : 0);
+  if (decisive == nullptr) {
+    reply.Null();
+    reply.Integer(-1);
+    reply.Integer(-1);
+  } else {
+    const Decision& decision = decisive->decision;
+    reply.Bulk(decisive->rule->rule->name);
+    reply.Integer(static_cast<std::int64_t>(
+        decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0));
+    reply.Integer(static_cast<std::int64_t>(decision.remaining.count));
+  }
+  const Decision decision = decisive != nullptr ? decisive->decision : Decision{};
+  reply.Integer(reply_.allowed() ? 0 : MillisUp(decision.retry_after));
+  reply.Integer(MillisUp(decision.reset_after));
+  reply.Integer(MillisUp(reply_.wait()));
+}
+
+void RespSession::Delete(Arguments arguments, RespWriter& reply) {
+  std::int64_t deleted = 0;
+  for (const std::string_view key : arguments.subspan(1)) {
+    if (CellCommand::ForgottenIn(checker_.ledger(), key, now_) > Nanos(0)) ++deleted;
+    CellCommand::Forget(checker_.ledger(), key, now_);
+  }
+  reply.Integer(deleted);
+}
+
+void RespSession::Exists(Arguments arguments, RespWriter& reply) {
+  std::int64_t found = 0;
+  for (const std::string_view key : arguments.subspan(1)) {
+    if (CellCommand::ForgottenIn(checker_.ledger(), key, now_) > Nanos(0)) ++found;
+  }
+  reply.Integer(found);
+}
+
+void RespSession::TimeToLive(Arguments arguments, RespWriter& reply) {
+  const Nanos left = CellCommand::ForgottenIn(checker_.ledger(), arguments[1], now_);
+  if (left == Nanos(0)) {
+    reply.Integer(-2);  // there is no such key
+  } else {
+    reply.Integer(IsWord(arguments[0], "TTL") ? SecondsUp(left) : MillisUp(left));
+  }
+}
+
+// --- what clients send on connect
+// ---------------------------------------------------------------------
+
+void RespSession::Ping(Arguments arguments, RespWriter& reply) {
+  if (arguments.size() > 2) {
+    WrongCount("PING", reply);
+  } else if (arguments.size() == 2) {
+    reply.Bulk(arguments[1]);
+  } else {
+    reply.Simple("PONG");
+  }
+}
+
+void RespSession::Echo(Arguments arguments, RespWriter& reply) { reply.Bulk(arguments[1]); }
+
+// HELLO [version [AUTH user password] [SETNAME name]]
+void RespSession::Hello(Arguments arguments, RespWriter& reply) {
+  std::optional<RespVersion> version;
+  if (arguments.size() > 1) {
+    if (arguments[1] == "2") version = RespVersion::k2;
+    if (arguments[1] == "3") version = RespVersion::k3;
+    if (!version) {
+      reply.Error("NOPROTO unsupported protocol version");
+      return;
+    }
+  }
+  for (std::size_t i = 2; i < arguments.size();) {
+    if (IsWord(arguments[i], "AUTH") && i + 2 < arguments.size()) {
+      if (!IsPassword(arguments[i + 2])) {
+        reply.Error("WRONGPASS invalid username-password pair or user is disabled.");
+        return;
+      }
+      authorized_ = true;
+      i += 3;
+    } else if (IsWord(arguments[i], "SETNAME") && i + 1 < arguments.size()) {
+      i += 2;
+    } else {
+      reply.Error("ERR Syntax error in HELLO option '" + std::string(arguments[i].substr(0, 64)) +
+                  "'");
+      return;
+    }
+  }
+  if (!authorized_) {
+    reply.Error(
+        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
+        "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the "
+        "RESP protocol version at the same time");
+    return;
+  }
+  if (version) version_ = *version;
+  WriteHello(RespWriter(*out_, version_), version_);
+}
+
+// AUTH [user] password
+void RespSession::Auth(Arguments arguments, RespWriter& reply) {
+  if (arguments.size() > 3) {
+    WrongCount("AUTH", reply);
+  } else if (options_.password.empty()) {
+    reply.Error(
+        "ERR AUTH <password> called without any password configured for the default user. Are you "
+        "sure your configuration is correct?");
+  } else if (!IsPassword(arguments.back())) {
+    reply.Error("WRONGPASS invalid username-password pair or user is disabled.");
+  } else {
+    authorized_ = true;
+    reply.Simple("OK");
+  }
+}
+
+// In a time that does not tell how much of it was right.
+bool RespSession::IsPassword(std::string_view password) const {
+  if (options_.password.empty()) return true;
+  unsigned difference = password.size() == options_.password.size() ? 0 : 1;
+  for (std::size_t i = 0; i < password.size(); ++i) {
+    const char expected = options_.password[i % options_.password.size()];
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(password[i]) ^
+                                        static_cast<unsigned char>(expected));
+  }
+  return difference == 0;
+}
+
+void RespSession::Client(Arguments arguments, RespWriter& reply) {
+  if (IsWord(arguments[1], "GETNAME")) {
+    reply.Null();
+  } else if (IsWord(arguments[1], "ID")) {
+    reply.Integer(1);
+  } else {
+    reply.Simple("OK");  // SETNAME, SETINFO, TRACKING OFF, NO-EVICT...: nothing hangs on them
+  }
+}
+
+void RespSession::ListCommands(Arguments arguments, RespWriter& reply) {
+  const auto commands = Commands();
+  if (arguments.size() > 1 && IsWord(arguments[1], "COUNT")) {
+    reply.Integer(static_cast<std::int64_t>(commands.size()));
+    return;
+  }
+  if (arguments.size() > 1) {  // DOCS, INFO...: there is nothing to say, and clients go on
+    reply.Array(0);
+    return;
+  }
+  reply.Array(commands.size());
+  for (const Command& command : commands) {
+    reply.Array(6);
+    reply.Bulk(Lower(command.name));
+    reply.Integer(command.arity);
+    reply.Array(1);
+    reply.Simple("fast");
+    const int key = command.has_key ? 1 : 0;
+    reply.Integer(key);
+    reply.Integer(key);
+    reply.Integer(key);
+  }
+}
+
+void RespSession::Select(Arguments arguments, RespWriter& reply) {
+  if (arguments[1] == "0") {
+    reply.Simple("OK");
+  } else {
+    reply.Error("ERR DB index is out of range");
+  }
+}
+
+void RespSession::Info(Arguments /*arguments*/, RespWriter& reply) {
+  std::string text = "# Server\r\nredis_version:" + std::string(kImitated) +
+                     "\r\nredis_mode:standalone\r\nserver_name:" + std::string(kServer) +
+                     "\r\n# Replication\r\nrole:master\r\n# Memory\r\nused_memory:" +
+                     std::to_string(checker_.ledger().bytes()) + "\r\n";
+  reply.Verbatim(text);
+}
+
+void RespSession::Reset(Arguments /*arguments*/, RespWriter& reply) {
+  version_ = RespVersion::k2;
+  authorized_ = options_.password.empty();
+  reply.Simple("RESET");
+}
+
+}  // namespace weir

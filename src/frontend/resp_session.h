@@ -1,0 +1,83 @@
+// What one Redis client says, and what it is told: one object per connection.
+//
+//   CL.THROTTLE key max_burst count period [quantity]    to redis-cell's letter
+//   THROTTLE key max_burst count period [quantity]       to throttlecrab's
+//   WEIR.CHECK namespace [COST n] name value ...         by rule, with times in milliseconds
+//   DEL, EXISTS, TTL, PTTL                               of keys of the first two
+//   HELLO AUTH CLIENT COMMAND SELECT PING ECHO RESET INFO QUIT    what clients send on connect
+//
+// Bytes in, bytes out: it owns no socket and reads no clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "service/checker.h"
+#include "wire/resp_reply.h"
+#include "wire/resp_request.h"
+
+namespace weir {
+
+struct RespOptions {
+  std::string password = {};  // empty: nobody has to say one
+};
+
+class RespSession {
+ public:
+  struct Progress {
+    std::size_t consumed = 0;
+    bool close = false;  // when what was written has gone out
+  };
+
+  RespSession(Checker& checker, const RespOptions& options)
+      : checker_(checker), options_(options), authorized_(options.password.empty()) {}
+
+  // Answers all commands that are complete in `bytes`, in order, at one instant.
+  Progress Serve(std::string_view bytes, Instant now, std::string& out);
+
+ private:
+  using Arguments = std::span<const std::string_view>;
+  struct Command;
+  static std::span<const Command> Commands();
+
+  // False if the connection is to be closed.
+  bool Run(Arguments arguments, wire::RespWriter& reply);
+
+  void Ping(Arguments arguments, wire::RespWriter& reply);
+  void Echo(Arguments arguments, wire::RespWriter& reply);
+  void Hello(Arguments arguments, wire::RespWriter& reply);
+  void Auth(Arguments arguments, wire::RespWriter& reply);
+  void Client(Arguments arguments, wire::RespWriter& reply);
+  void ListCommands(Arguments arguments, wire::RespWriter& reply);
+  void Select(Arguments arguments, wire::RespWriter& reply);
+  void Info(Arguments arguments, wire::RespWriter& reply);
+  void Reset(Arguments arguments, wire::RespWriter& reply);
+  void CellThrottle(Arguments arguments, wire::RespWriter& reply);
+  void Throttle(Arguments arguments, wire::RespWriter& reply);
+  void Check(Arguments arguments, wire::RespWriter& reply);
+  void Delete(Arguments arguments, wire::RespWriter& reply);
+  void Exists(Arguments arguments, wire::RespWriter& reply);
+  void TimeToLive(Arguments arguments, wire::RespWriter& reply);
+
+  void CheckOne(std::string_view space, Arguments arguments, wire::RespWriter& reply);
+  [[nodiscard]] bool IsPassword(std::string_view password) const;
+
+  Checker& checker_;
+  const RespOptions& options_;
+  wire::RespReader reader_;
+  std::vector<std::string_view> arguments_;
+  std::vector<rule::Attribute> attributes_;
+  CheckReply reply_;
+  wire::RespVersion version_ = wire::RespVersion::k2;
+  bool authorized_;
+  bool closing_ = false;
+  // Of the bytes at hand: when they came, and where answers go.
+  Instant now_{};
+  std::string* out_ = nullptr;
+};
+
+}  // namespace weir

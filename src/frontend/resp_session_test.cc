@@ -1,0 +1,152 @@
+#include "frontend/resp_session.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "rule/rule_file.h"
+
+namespace weir {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Instant kStart{seconds(1'780'315'200)};
+
+class RespSessionTest : public testing::Test {
+ protected:
+  // A line of words, as one types it; the answer with its line ends as blanks.
+  std::string Say(const std::string& line, Nanos at = Nanos(0)) {
+    std::string out;
+    last_ = session_.Serve(line + "\r\n", kStart + at, out);
+    std::string shown;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (out[i] == '\r') continue;
+      shown += out[i] == '\n' ? ' ' : out[i];
+    }
+    if (!shown.empty()) shown.pop_back();
+    return shown;
+  }
+
+  RespOptions options_;
+  Checker checker_{std::move(Ledger::Open({.max_keys = 1000})).value(), {}};
+  RespSession session_{checker_, options_};
+  RespSession::Progress last_;
+};
+
+TEST_F(RespSessionTest, AnswersClThrottleAsRedisCellDoes) {
+  EXPECT_EQ(Say("CL.THROTTLE user 2 30 60"), "*5 :0 :3 :2 :-1 :2");
+  EXPECT_EQ(Say("cl.throttle user 2 30 60"), "*5 :0 :3 :1 :-1 :4");
+  EXPECT_EQ(Say("CL.THROTTLE user 2 30 60 1"), "*5 :0 :3 :0 :-1 :6");
+  EXPECT_EQ(Say("CL.THROTTLE user 2 30 60"), "*5 :1 :3 :0 :2 :6");
+  EXPECT_EQ(Say("CL.THROTTLE user 2 30 60 0"), "*5 :0 :3 :0 :-1 :6");
+  EXPECT_EQ(Say("CL.THROTTLE user 2 30 60 4"), "*5 :1 :3 :0 :-1 :6");
+  EXPECT_EQ(Say("CL.THROTTLE user 2 30 60", seconds(2)), "*5 :0 :3 :0 :-1 :6");
+  EXPECT_EQ(Say("CL.THROTTLE other 2 30 60"), "*5 :0 :3 :2 :-1 :2");
+}
+
+TEST_F(RespSessionTest, SaysWhatIsWrongWithClThrottleInItsWords) {
+  EXPECT_EQ(Say("CL.THROTTLE user 2 30"),
+            "-Cell error: Usage: cl.throttle <key> <max_burst> <count per period> <period> "
+            "[<quantity>]");
+  EXPECT_EQ(Say("CL.THROTTLE user 2 x 60"), "-Cell error: Couldn't parse as integer: x");
+  EXPECT_EQ(Say("CL.THROTTLE user 2 0 60"), "-Cell error: Zero rates are not supported");
+  EXPECT_EQ(Say("CL.THROTTLE user 2 1 60 -1"),
+            "-Cell error: max_burst and quantity must not be negative");
+}
+
+TEST_F(RespSessionTest, AnswersThrottleAsThrottlecrabDoes) {
+  EXPECT_EQ(Say("THROTTLE user 3 30 60"), "*5 :1 :3 :2 :2 :0");
+  EXPECT_EQ(Say("THROTTLE user 3 30 60 2"), "*5 :1 :3 :0 :6 :0");
+  EXPECT_EQ(Say("THROTTLE user 3 30 60"), "*5 :0 :3 :0 :6 :2");
+  EXPECT_EQ(Say("THROTTLE user 3 30"), "-ERR wrong number of arguments for 'throttle' command");
+  EXPECT_EQ(Say("THROTTLE user 0 30 60"), "-ERR invalid max_burst");
+  EXPECT_EQ(Say("THROTTLE user 3 30 60 x"), "-ERR invalid quantity");
+}
+
+TEST_F(RespSessionTest, HugeNumbersAreNoHarm) {
+  EXPECT_EQ(Say("CL.THROTTLE user 9223372036854775807 9223372036854775807 9223372036854775807 "
+                "9223372036854775807")
+                .substr(0, 2),
+            "*5");
+  EXPECT_EQ(Say("CL.THROTTLE user 1 1 9223372036854775807").substr(0, 5), "*5 :0");
+}
+
+TEST_F(RespSessionTest, DelResetsAKey) {
+  EXPECT_EQ(Say("CL.THROTTLE user 0 1 60"), "*5 :0 :1 :0 :-1 :60");
+  EXPECT_EQ(Say("EXISTS user other"), ":1");
+  EXPECT_EQ(Say("TTL user"), ":60");
+  EXPECT_EQ(Say("PTTL user", milliseconds(500)), ":59500");
+  EXPECT_EQ(Say("DEL user other"), ":1");
+  EXPECT_EQ(Say("TTL user"), ":-2");
+  EXPECT_EQ(Say("CL.THROTTLE user 0 1 60"), "*5 :0 :1 :0 :-1 :60");
+}
+
+TEST_F(RespSessionTest, ChecksByRuleWithMilliseconds) {
+  rule::Problems problems;
+  auto set = rule::ReadRules(
+      "namespace: shop\nrules: [{name: api, match: {path: /api}, by: [user], limit: 2/s}]", "t",
+      problems);
+  ASSERT_TRUE(checker_.Publish({std::move(*set)}, "1").empty());
+  EXPECT_EQ(Say("WEIR.CHECK shop path /api user ann"), "*7 :1 $3 api :2 :1 :0 :500 :0");
+  EXPECT_EQ(Say("WEIR.CHECK shop COST 2 path /api user ann"), "*7 :0 $3 api :2 :1 :500 :500 :0");
+  EXPECT_EQ(Say("WEIR.CHECK shop path /api user ann NEXT path /api user ann NEXT path /x"),
+            "*3 *7 :1 $3 api :2 :0 :0 :1000 :0 *7 :0 $3 api :2 :0 :500 :1000 :0 "
+            "*7 :1 $-1 :-1 :-1 :0 :0 :0");
+  EXPECT_EQ(Say("WEIR.CHECK shop path"), "-ERR wrong number of arguments for 'weir.check' command");
+  EXPECT_EQ(Say("WEIR.CHECK shop COST x path /api"), "-ERR COST must be a whole number");
+}
+
+TEST_F(RespSessionTest, EverythingInOneReadIsAnsweredInOrder) {
+  std::string out;
+  const std::string bytes =
+      "*1\r\n$4\r\nPING\r\n*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\nPING x\r\n*1\r\n$4\r\nPI";
+  const RespSession::Progress progress = session_.Serve(bytes, kStart, out);
+  EXPECT_EQ(out, "+PONG\r\n$2\r\nhi\r\n$1\r\nx\r\n");
+  EXPECT_EQ(progress.consumed, bytes.size() - 10);
+  EXPECT_FALSE(progress.close);
+}
+
+TEST_F(RespSessionTest, SaysWhatClientsAskForOnConnect) {
+  EXPECT_EQ(Say("HELLO 4"), "-NOPROTO unsupported protocol version");
+  EXPECT_EQ(Say("HELLO 3 SETNAME me").substr(0, 18), "%7 $6 server $4 we");
+  EXPECT_EQ(Say("CLIENT SETINFO LIB-NAME x"), "+OK");
+  EXPECT_EQ(Say("CLIENT GETNAME"), "_");
+  EXPECT_EQ(Say("SELECT 0"), "+OK");
+  EXPECT_EQ(Say("SELECT 1"), "-ERR DB index is out of range");
+  EXPECT_EQ(Say("COMMAND COUNT"), ":17");
+  EXPECT_EQ(Say("INFO").substr(0, 1), "=");
+  EXPECT_EQ(Say("NONSENSE x"), "-ERR unknown command 'NONSENSE'");
+  EXPECT_EQ(Say("QUIT"), "+OK");
+  EXPECT_TRUE(last_.close);
+}
+
+TEST_F(RespSessionTest, NonsenseIsAnsweredAndEndsTheConnection) {
+  EXPECT_EQ(Say("*x").substr(0, 20), "-ERR Protocol error:");
+  EXPECT_TRUE(last_.close);
+}
+
+TEST_F(RespSessionTest, WithAPasswordNobodyIsServedWithoutIt) {
+  RespOptions options{.password = "secret"};
+  RespSession session(checker_, options);
+  const auto say = [&](const std::string& line) {
+    std::string out;
+    session.Serve(line + "\r\n", kStart, out);
+    return out.substr(0, out.find(' '));
+  };
+  EXPECT_EQ(say("PING"), "-NOAUTH");
+  EXPECT_EQ(say("CL.THROTTLE a 1 1 1"), "-NOAUTH");
+  EXPECT_EQ(say("HELLO 3"), "-NOAUTH");
+  EXPECT_EQ(say("AUTH wrong"), "-WRONGPASS");
+  EXPECT_EQ(say("AUTH secretsecret"), "-WRONGPASS");
+  EXPECT_EQ(say("AUTH default secret"), "+OK\r\n");
+  EXPECT_EQ(say("PING"), "+PONG\r\n");
+  EXPECT_EQ(say("RESET"), "+RESET\r\n");
+  EXPECT_EQ(say("PING"), "-NOAUTH");
+}
+
+}  // namespace
+}  // namespace weir
