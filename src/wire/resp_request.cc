@@ -11,21 +11,20 @@ constexpr std::size_t kSmallestBulk = 6;  // $0 CR LF CR LF
 
 enum class Part : std::uint8_t { kNeedMore, kBad, kRead };
 
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 // A length as Redis writes it: digits without zeros before them, perhaps a minus, CR LF.
 // kRead: `at` is moved behind it.
-Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
+Part ReadAnyLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
   constexpr std::size_t kMostDigits = 18;  // so that no number overflows
   std::size_t i = at;
   const bool negative = i < bytes.size() && bytes[i] == '-';
   if (negative) ++i;
   const std::size_t first = i;
   std::int64_t number = 0;
-  for (; i < bytes.size(); ++i) {
-    const auto digit = static_cast<unsigned char>(bytes[i] - '0');
-    if (digit > 9) break;
-    if (i - first == kMostDigits) return Part::kBad;
-    if (i > first && number == 0) return Part::kBad;
-    number = number * 10 + digit;
+  for (; i < bytes.size() && IsDigit(bytes[i]); ++i) {
+    if (i - first == kMostDigits || (i > first && number == 0)) return Part::kBad;
+    number = number * 10 + (bytes[i] - '0');
   }
   if (i == bytes.size()) return Part::kNeedMore;
   if (i == first || bytes[i] != '\r' || (negative && number == 0)) return Part::kBad;
@@ -34,6 +33,17 @@ Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
   length = negative ? -number : number;
   at = i + 2;
   return Part::kRead;
+}
+
+// The same, with a short way for one digit: most lengths are.
+inline Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
+  const char* text = bytes.data() + at;
+  if (bytes.size() - at >= 3 && IsDigit(text[0]) && text[1] == '\r' && text[2] == '\n') {
+    length = text[0] - '0';
+    at += 3;
+    return Part::kRead;
+  }
+  return ReadAnyLength(bytes, at, length);
 }
 
 constexpr RespRequest kNeedMore{};
