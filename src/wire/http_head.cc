@@ -1,0 +1,230 @@
+#include "wire/http_head.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "wire/http_chars.h"
+
+namespace weir::wire {
+namespace {
+
+using rule::HeaderField;
+using rule::SameIgnoringCase;
+
+constexpr HttpRead kGood{.status = HttpStatus::kHead};
+
+bool IsGood(const HttpRead& read) { return read.status == HttpStatus::kHead; }
+
+bool IsHost(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return IsHostChar(c); });
+}
+
+// --- the request line ---
+
+HttpRead ParseVersion(std::string_view text, HttpRequest& request) {
+  constexpr auto kIsDigit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.size() != 8 || !text.starts_with("HTTP/") || !kIsDigit(text[5]) || text[6] != '.' ||
+      !kIsDigit(text[7])) {
+    return BadHttp(400, "the request line does not end with a version such as HTTP/1.1");
+  }
+  if (text != "HTTP/1.1" && text != "HTTP/1.0") {
+    return BadHttp(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+  }
+  request.version = text.back() == '1' ? HttpVersion::k11 : HttpVersion::k10;
+  return kGood;
+}
+
+// "http://host:80/path?query": sent to proxies, and to be understood by everybody.
+HttpRead TakeAuthority(std::string_view& rest, HttpRequest& request) {
+  const std::size_t colon = rest.find("://");
+  if (colon == std::string_view::npos) return BadHttp(400, "the target does not begin with /");
+  const std::string_view scheme = rest.substr(0, colon);
+  if (!SameIgnoringCase(scheme, "http") && !SameIgnoringCase(scheme, "https")) {
+    return BadHttp(400, "the target is neither a path nor an http or https address");
+  }
+  rest.remove_prefix(colon + 3);
+  request.authority = rest.substr(0, rest.find_first_of("/?"));
+  rest.remove_prefix(request.authority.size());
+  if (request.authority.empty() || !IsHost(request.authority)) {
+    return BadHttp(400, "the host in the target is none");
+  }
+  return kGood;
+}
+
+HttpRead ParseTarget(HttpRequest& request) {
+  if (request.method == "CONNECT") return BadHttp(501, "tunnels are not supported");
+  request.authority = {};
+  request.query = {};
+  std::string_view rest = request.target;
+  if (rest == "*") {
+    if (request.method != "OPTIONS") return BadHttp(400, "the target * is for OPTIONS alone");
+    request.path = rest;
+    return kGood;
+  }
+  if (!rest.starts_with('/')) {
+    if (const HttpRead read = TakeAuthority(rest, request); !IsGood(read)) return read;
+  }
+  const std::size_t question = std::min(rest.find('?'), rest.size());
+  request.path = question == 0 ? "/" : rest.substr(0, question);
+  if (question < rest.size()) request.query = rest.substr(question + 1);
+  return kGood;
+}
+
+HttpRead ParseRequestLine(std::string_view line, HttpRequest& request) {
+  std::size_t method_end = 0;
+  while (method_end < line.size() && IsTokenChar(line[method_end])) ++method_end;
+  const std::size_t target = method_end + 1;
+  std::size_t target_end = target;
+  while (target_end < line.size() && IsTargetChar(line[target_end])) ++target_end;
+  if (method_end == 0 || target_end >= line.size() || target_end == target ||
+      line[method_end] != ' ' || line[target_end] != ' ') {
+    return BadHttp(400, "the request line is not: method, blank, target, blank, version");
+  }
+  request.method = line.substr(0, method_end);
+  request.target = line.substr(target, target_end - target);
+  const HttpRead read = ParseVersion(line.substr(target_end + 1), request);
+  return IsGood(read) ? ParseTarget(request) : read;
+}
+
+// --- header fields ---
+
+constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+// One field with its line end, which is taken from `rest`. REQUIRES: `rest` ends with CR LF.
+HttpRead TakeField(std::string_view& rest, HeaderField& field) {
+  if (IsBlank(rest.front())) return BadHttp(400, "a header field goes on in the next line");
+  std::size_t colon = 0;
+  while (IsTokenChar(rest[colon])) ++colon;
+  if (colon == 0 || rest[colon] != ':') {
+    return BadHttp(400, "a header field does not begin with a name and a colon right behind it");
+  }
+  const std::size_t line_end = FindFieldEnd(rest, colon + 1);
+  if (rest[line_end] != '\r' || rest[line_end + 1] != '\n') {
+    return BadHttp(400, "a header field has a control character in it");
+  }
+  std::size_t begin = colon + 1;
+  std::size_t end = line_end;
+  while (begin < end && IsBlank(rest[begin])) ++begin;
+  while (begin < end && IsBlank(rest[end - 1])) --end;
+  field = {.name = rest.substr(0, colon), .value = rest.substr(begin, end - begin)};
+  rest.remove_prefix(line_end + 2);
+  return kGood;
+}
+
+// Whether `token` is in a list such as "close, Upgrade".
+bool HasToken(std::string_view list, std::string_view token) {
+  while (!list.empty()) {
+    const std::string_view entry = list.substr(0, list.find(','));
+    if (SameIgnoringCase(rule::Trimmed(entry), token)) return true;
+    list.remove_prefix(std::min(list.size(), entry.size() + 1));
+  }
+  return false;
+}
+
+// What the header fields say about the connection and the body, each rule for itself.
+class Framing {
+ public:
+  HttpRead Add(const HeaderField& field, HttpRequest& request) {
+    // Most fields are none of these: their length tells most of them apart.
+    switch (field.name.size()) {
+      case 4:
+        return SameIgnoringCase(field.name, "host") ? AddHost(field.value, request) : kGood;
+      case 6:
+        if (SameIgnoringCase(field.name, "expect") &&
+            SameIgnoringCase(field.value, "100-continue")) {
+          expects_continue_ = true;
+        }
+        return kGood;
+      case 10:
+        if (SameIgnoringCase(field.name, "connection")) {
+          close_ = close_ || HasToken(field.value, "close");
+          keep_alive_ = keep_alive_ || HasToken(field.value, "keep-alive");
+        }
+        return kGood;
+      case 14:
+        return SameIgnoringCase(field.name, "content-length") ? AddLength(field.value, request)
+                                                              : kGood;
+      case 17:
+        if (SameIgnoringCase(field.name, "transfer-encoding")) {
+          ++encodings_;
+          chunked_ = SameIgnoringCase(field.value, "chunked");
+        }
+        return kGood;
+      default:
+        return kGood;
+    }
+  }
+
+  HttpRead Finish(const HttpLimits& limits, HttpRequest& request) const {
+    const bool is_11 = request.version == HttpVersion::k11;
+    if (!has_host_ && is_11) return BadHttp(400, "the header field Host is missing");
+    request.keep_alive = !close_ && (is_11 || keep_alive_);
+    request.expect_continue = expects_continue_ && is_11;
+    request.body = HttpBody::kNone;
+    if (encodings_ > 0) {
+      if (has_length_) return BadHttp(400, "both Content-Length and Transfer-Encoding are given");
+      if (!is_11) return BadHttp(400, "HTTP/1.0 has no Transfer-Encoding");
+      if (encodings_ > 1 || !chunked_) {
+        return BadHttp(501, "the only Transfer-Encoding supported is chunked");
+      }
+      request.body = HttpBody::kChunked;
+    } else if (has_length_) {
+      if (request.content_length > limits.body) return BadHttp(413, "the body is too large");
+      if (request.content_length > 0) request.body = HttpBody::kLength;
+    }
+    return kGood;
+  }
+
+ private:
+  HttpRead AddHost(std::string_view value, HttpRequest& request) {
+    if (has_host_) return BadHttp(400, "the header field Host is given twice");
+    if (!IsHost(value)) return BadHttp(400, "the header field Host holds no host");
+    has_host_ = true;
+    if (request.authority.empty()) request.authority = value;
+    return kGood;
+  }
+
+  HttpRead AddLength(std::string_view value, HttpRequest& request) {
+    // Even if they agree: who sends two does not know what it sends.
+    if (has_length_) return BadHttp(400, "the header field Content-Length is given twice");
+    has_length_ = true;
+    const auto [end, problem] =
+        std::from_chars(value.data(), value.data() + value.size(), request.content_length);
+    if (problem != std::errc() || end != value.data() + value.size()) {
+      return BadHttp(400, "the header field Content-Length holds no number of bytes");
+    }
+    return kGood;
+  }
+
+  bool has_host_ = false;
+  bool has_length_ = false;
+  bool chunked_ = false;
+  bool close_ = false;
+  bool keep_alive_ = false;
+  bool expects_continue_ = false;
+  std::size_t encodings_ = 0;
+};
+
+}  // namespace
+
+HttpRead ParseHttpHead(std::string_view head, const HttpLimits& limits, HttpRequest& request) {
+  request.fields.clear();
+  request.content_length = 0;
+  const std::size_t line_end = head.find("\r\n");
+  HttpRead read = ParseRequestLine(head.substr(0, line_end), request);
+  if (!IsGood(read)) return read;
+  Framing framing;
+  std::string_view rest = head.substr(line_end + 2);
+  while (rest.front() != '\r') {
+    if (request.fields.size() == limits.fields) return BadHttp(431, "too many header fields");
+    HeaderField& field = request.fields.emplace_back();
+    read = TakeField(rest, field);
+    if (IsGood(read)) read = framing.Add(field, request);
+    if (!IsGood(read)) return read;
+  }
+  // Only the empty line that ends the head may begin with CR.
+  if (rest != "\r\n") return BadHttp(400, "a line begins with CR alone");
+  return framing.Finish(limits, request);
+}
+
+}  // namespace weir::wire

@@ -1,0 +1,147 @@
+#include "wire/http_reply.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+
+#include "base/check.h"
+#include "wire/http_chars.h"
+
+namespace weir::wire {
+namespace {
+
+constexpr std::uint16_t kNoContent = 204;
+constexpr std::uint16_t kNotModified = 304;
+
+using Digits = std::array<char, 20>;
+
+std::string_view Decimal(std::uint64_t value, Digits& digits) {
+  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return {digits.data(), static_cast<std::size_t>(end - digits.data())};
+}
+
+void AppendValue(std::string& out, std::string_view value) {
+  const std::size_t start = out.size();
+  out += value;
+  std::replace_if(
+      out.begin() + static_cast<std::ptrdiff_t>(start), out.end(),
+      [](char c) { return !IsFieldChar(c); }, ' ');
+}
+
+}  // namespace
+
+std::string_view HttpPhrase(std::uint16_t status) {
+  switch (status) {
+    case 100:
+      return "Continue";
+    case 200:
+      return "OK";
+    case 201:
+      return "Created";
+    case 202:
+      return "Accepted";
+    case kNoContent:
+      return "No Content";
+    case 301:
+      return "Moved Permanently";
+    case 302:
+      return "Found";
+    case kNotModified:
+      return "Not Modified";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 406:
+      return "Not Acceptable";
+    case 408:
+      return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 411:
+      return "Length Required";
+    case 412:
+      return "Precondition Failed";
+    case 413:
+      return "Content Too Large";
+    case 414:
+      return "URI Too Long";
+    case 415:
+      return "Unsupported Media Type";
+    case 417:
+      return "Expectation Failed";
+    case 422:
+      return "Unprocessable Content";
+    case 428:
+      return "Precondition Required";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 501:
+      return "Not Implemented";
+    case 502:
+      return "Bad Gateway";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    case 505:
+      return "HTTP Version Not Supported";
+    default:
+      return "Unknown";
+  }
+}
+
+HttpReply::HttpReply(std::string& out, std::uint16_t status, const HttpReplyTo& to)
+    : out_(out), status_(status), head_only_(to.head_only) {
+  WEIR_CHECK(status >= 200 && status <= 599);
+  out_ += "HTTP/1.1 ";  // to HTTP/1.0 too: a server says what it speaks
+  Digits digits;
+  out_ += Decimal(status, digits);
+  out_ += ' ';
+  out_ += HttpPhrase(status);
+  out_ += "\r\n";
+  if (!to.keep_alive) {
+    out_ += "Connection: close\r\n";
+  } else if (to.version == HttpVersion::k10) {
+    out_ += "Connection: keep-alive\r\n";
+  }
+}
+
+HttpReply& HttpReply::Field(std::string_view name, std::string_view value) {
+  WEIR_CHECK(IsToken(name));
+  out_ += name;
+  out_ += ": ";
+  AppendValue(out_, value);
+  out_ += "\r\n";
+  return *this;
+}
+
+HttpReply& HttpReply::Field(std::string_view name, std::uint64_t value) {
+  Digits digits;
+  return Field(name, Decimal(value, digits));
+}
+
+void HttpReply::Finish(std::string_view content_type, std::string_view body) {
+  const bool may_have_body = status_ != kNoContent && status_ != kNotModified;
+  if (may_have_body) {
+    if (!content_type.empty()) Field("Content-Type", content_type);
+    Field("Content-Length", body.size());
+  }
+  out_ += "\r\n";
+  if (may_have_body && !head_only_) out_ += body;
+}
+
+void AppendHttpContinue(std::string& out) { out += "HTTP/1.1 100 Continue\r\n\r\n"; }
+
+}  // namespace weir::wire

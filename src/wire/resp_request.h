@@ -1,0 +1,73 @@
+// Commands as Redis clients send them: an array of bulk strings, or a line of words.
+//
+//   *2\r\n$4\r\nPING\r\n$2\r\nhi\r\n
+//   PING "h\x69"\r\n
+//
+// What Redis refuses is refused in its words. Read more strictly than there: a length ends with
+// CR LF, a bulk string too, and everything is refused as soon as it cannot become right any more.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::wire {
+
+struct RespLimits {
+  std::size_t arguments = 1024;           // of one command
+  std::size_t bulk = 64 * 1024;           // bytes of one argument
+  std::size_t line = 64 * 1024;           // bytes of a command that is a line of words
+  std::size_t command = 1 * 1024 * 1024;  // bytes of a command that is an array, lengths included
+};
+
+enum class RespStatus : std::uint8_t {
+  kNeedMore,  // what is there may be the beginning of a command
+  kCommand,
+  kBad,  // say `problem` and close: nobody knows where the next command would begin
+};
+
+struct RespRequest {
+  RespStatus status = RespStatus::kNeedMore;
+  // To be dropped from the front of the buffer before the next call, kNeedMore or not: the command,
+  // and empty ones before it, which get no answer.
+  std::size_t consumed = 0;
+  // kBad: "Protocol error: ...", without the "-ERR " in front. Until the next call.
+  std::string_view problem;
+
+  bool operator==(const RespRequest&) const = default;
+};
+
+// Reads the commands of one connection. It goes on where it stopped, so that a slow sender costs no
+// more than a fast one. Allocates only to grow, for a command of more arguments than any before.
+class RespReader {
+ public:
+  explicit RespReader(const RespLimits& limits = {}) : limits_(limits) {}
+
+  // `bytes`: all that is unread. It may lie elsewhere than at the last call, but begins with the
+  // same bytes (less those consumed). kCommand: `arguments` are views of `bytes` (words in quotes:
+  // of the reader), at least one, until the buffer changes or the next call.
+  RespRequest Read(std::string_view bytes, std::vector<std::string_view>& arguments);
+
+ private:
+  struct Piece {
+    std::uint32_t at;
+    std::uint32_t size;
+  };
+
+  RespRequest ReadArray(std::string_view bytes, std::vector<std::string_view>& arguments);
+  RespRequest ReadLine(std::string_view bytes, std::vector<std::string_view>& arguments);
+  RespRequest Bad(std::string_view problem);
+  RespRequest Unexpected(char found);
+
+  RespLimits limits_;
+  // How far the command was read: of an array, whole arguments; of a line, searched for its end.
+  std::size_t at_ = 0;
+  std::size_t left_ = 0;       // arguments of the array still to come
+  std::vector<Piece> pieces_;  // those that came: the buffer may move before the others do
+  std::string unquoted_;       // words that had quotes
+  std::string problem_;
+};
+
+}  // namespace weir::wire
