@@ -13,6 +13,6 @@ foreach(source ${benches})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(${name} SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
   target_link_libraries(${name} PRIVATE
-    weir_rules absl::flat_hash_map absl::hash TBB::tbb Threads::Threads)
+    weir_services absl::flat_hash_map absl::hash TBB::tbb Threads::Threads)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endforeach()

@@ -94,7 +94,8 @@ std::string Answer(const std::string& question, const RuleSet& set) {
     request.push_back({part.substr(0, equals), part.substr(equals + 1)});
   }
   std::vector<std::string_view> key;
-  const DescriptorMatch match = DescriptorTree(set.rules).Find(request, key);
+  const DescriptorTree tree(set.rules);
+  const DescriptorMatch match = tree.Find(request, key);
   switch (match.kind) {
     case DescriptorMatch::Kind::kNothing:
       return asked + " -> nothing";

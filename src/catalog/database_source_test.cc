@@ -231,7 +231,7 @@ TEST(PostgresRetrieverConcurrentTest, ANotificationBringsAnEditIntoForceAtOnce) 
 }
 
 TEST(PostgresRetrieverConcurrentTest, AServerThatIsAwayLeavesTheRulesAndIsFoundAgain) {
-  Postgres server(Postgres::Sync::kOff);
+  Postgres server;
   const std::string url = server.NewDatabase();
   Put(*RuleStore::Open(url).value(), "login");
   DatabaseRetrieval retrieval(url, milliseconds(20));
@@ -249,7 +249,7 @@ TEST(PostgresRetrieverConcurrentTest, AServerThatIsAwayLeavesTheRulesAndIsFoundA
 }
 
 TEST(PostgresRetrieverConcurrentTest, AServerThatComesLaterIsFound) {
-  Postgres server(Postgres::Sync::kOff);
+  Postgres server;
   const std::string url = server.NewDatabase();
   server.Stop();
   DatabaseRetrieval retrieval(url, milliseconds(20));

@@ -1,9 +1,9 @@
 #include "rule/descriptor_tree.h"
 
 #include <absl/container/flat_hash_map.h>
-#include <absl/container/inlined_vector.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <limits>
 #include <optional>
@@ -44,18 +44,23 @@ struct Node {
 // An entry of a request as one text.
 class CompositeText {
  public:
-  explicit CompositeText(const RequestEntry& entry) : key_size_(entry.key.size()) {
-    text_.reserve(entry.key.size() + 1 + entry.value.size());
-    text_.insert(text_.end(), entry.key.begin(), entry.key.end());
-    text_.push_back('_');
-    text_.insert(text_.end(), entry.value.begin(), entry.value.end());
+  explicit CompositeText(const RequestEntry& entry)
+      : key_size_(entry.key.size()), size_(key_size_ + 1 + entry.value.size()) {
+    if (size_ > short_.size()) long_.resize(size_);
+    char* end = std::copy(entry.key.begin(), entry.key.end(), data());
+    *end = '_';
+    std::copy(entry.value.begin(), entry.value.end(), end + 1);
   }
-  [[nodiscard]] std::string_view whole() const { return {text_.data(), text_.size()}; }
-  [[nodiscard]] std::string_view key() const { return whole().substr(0, key_size_); }
+  [[nodiscard]] std::string_view whole() { return {data(), size_}; }
+  [[nodiscard]] std::string_view key() { return {data(), key_size_}; }
 
  private:
+  char* data() { return size_ > short_.size() ? long_.data() : short_.data(); }
+
   std::size_t key_size_;
-  absl::InlinedVector<char, 512> text_;
+  std::size_t size_;
+  std::array<char, 512> short_;  // on the stack: most are
+  std::string long_;
 };
 
 }  // namespace
@@ -157,7 +162,7 @@ class DescriptorTree::Impl {
   [[nodiscard]] std::optional<Step> Down(NodeNumber at, const RequestEntry& entry) const {
     const Node& node = nodes_[at];
     if (!node.has_children) return std::nullopt;
-    const CompositeText text(entry);
+    CompositeText text(entry);
     if (const auto exact = Child(at, text.whole())) return Step{*exact, false};
     const auto pattern = std::find_if(
         node.patterns.begin(), node.patterns.end(),

@@ -125,7 +125,7 @@ class LiteralTable {
 
   // One of 64 bits; digits, letters and the usual signs have different ones.
   static std::uint64_t BitOf(char c) {
-    const auto code = static_cast<unsigned>(c);
+    const unsigned code = static_cast<unsigned char>(c);
     return std::uint64_t{1} << ((code & 31) | (code >> 1 & 32));
   }
   // Of the first four characters, if there are as many. REQUIRES: there is one

@@ -1,5 +1,6 @@
 #include "rule/regex_set.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,9 @@ namespace {
 
 // So many expressions that begin alike are quicker asked in one pass.
 constexpr std::size_t kMostAlike = 4;
+// RE2 remembers what it has learnt of a group. With more expressions that begin with `.*`, that no
+// longer fits into the memory and is learnt again for every value.
+constexpr std::size_t kMostInGroup = 1000;
 constexpr std::int64_t kMemoryOfGroup = std::int64_t{64} << 20;
 
 // Nothing if they do not fit into the memory.
@@ -71,7 +75,9 @@ void RegexSet::Builder::Pack() {
       made_.singles_.push_back({Regex::Compile(text).value(), numbers});
     }
   }
-  if (!others.empty()) AddGroups(others);
+  for (std::size_t i = 0; i < others.size(); i += kMostInGroup) {
+    AddGroups(std::span(others).subspan(i, std::min(kMostInGroup, others.size() - i)));
+  }
 }
 
 void RegexSet::Builder::AddGroups(std::span<const Texts::value_type> texts) {

@@ -208,7 +208,8 @@ void Checker::TakeEnforced(Instant now, CheckReply& reply) {
     }
     return;
   }
-  const Decision all = ledger_->TakeAll(reply.AsksOf(takers), reply.taken_, now);
+  const std::span<const Ledger::Ask> asks = reply.AsksOf(takers);
+  const Decision all = ledger_->TakeAll(asks, reply.taken_, now);
   for (std::size_t i = 0; i < takers.size(); ++i) {
     reply.findings_[takers[i].finding].decision = reply.taken_[i].decision;
   }
@@ -246,7 +247,8 @@ void Checker::TakeShadow(Instant now, CheckReply& reply) {
     });
     const std::span<const CheckReply::Pending> group{first, last};
     const bool looks_only = rule_of(*first)->rule->counts == Counts::kFailures;
-    if (!looks_only) ledger_->TakeAll(reply.AsksOf(group), reply.taken_, now);
+    const std::span<const Ledger::Ask> asks = reply.AsksOf(group);
+    if (!looks_only) ledger_->TakeAll(asks, reply.taken_, now);
     for (std::size_t i = 0; i < group.size(); ++i) {
       reply.findings_[group[i].finding].decision =
           looks_only ? ledger_->Peek(group[i].ask, now) : reply.taken_[i].decision;
