@@ -1,9 +1,12 @@
 #include "server/stored_rules_commands.h"
 
+#include <filesystem>
 #include <ostream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "catalog/database_url.h"
 #include "rule/rule_file.h"
 #include "rule/utf8.h"
 #include "server/rule_input.h"
@@ -25,10 +28,27 @@ RulePlace Split(const std::string& place) {
   return {place.substr(0, slash), place.substr(slash + 1)};
 }
 
+enum class IfMissing : unsigned char { kMake, kRefuse };
+
+// The store makes a file that is not there. Whoever only looks does not want one.
+Result<std::unique_ptr<catalog::RuleStore>> Open(const std::string& url, IfMissing if_missing) {
+  const Result<catalog::DatabaseUrl> parsed = catalog::ParseDatabaseUrl(url);
+  if (!parsed) return parsed.error();
+  std::error_code ignored;
+  if (if_missing == IfMissing::kRefuse && parsed->engine == catalog::Engine::kSqlite &&
+      !std::filesystem::exists(parsed->shown, ignored)) {
+    return Error{parsed->shown +
+                 ": there is no such database; the first import or put makes it, and --database "
+                 "names another"};
+  }
+  return catalog::RuleStore::Open(url);
+}
+
 // Opens the database, does something with it and prints what comes of it.
 template <typename Ask, typename Print>
-int WithService(const StoredRulesOptions& options, Streams io, Ask ask, Print print) {
-  Result<std::unique_ptr<catalog::RuleStore>> store = catalog::RuleStore::Open(options.database);
+int WithService(const StoredRulesOptions& options, Streams io, Ask ask, Print print,
+                IfMissing if_missing = IfMissing::kRefuse) {
+  Result<std::unique_ptr<catalog::RuleStore>> store = Open(options.database, if_missing);
   if (!store) {
     return PrintRefused({Refused::Why::kFailed, store.error().message, {}}, options.json, io);
   }
@@ -43,15 +63,16 @@ int WithService(const StoredRulesOptions& options, Streams io, Ask ask, Print pr
 
 template <typename Edit>
 int WithEdit(const StoredRulesOptions& options, Streams io, Edit edit) {
-  const Run run = options.dry_run ? Run::kDry : Run::kForReal;
+  const Intent intent = options.dry_run ? Intent::kDryRun : Intent::kForReal;
   return WithService(
-      options, io, [&](RulesService& service) { return edit(service, run); },
+      options, io, [&](RulesService& service) { return edit(service, intent); },
       [&](const Applied& applied) {
         for (const rule::Problem& doubt : applied.doubts) {
           io.err << "note: " << doubt.ToString() << "\n";
         }
-        options.json ? PrintJson(applied, run, io.out) : PrintText(applied, run, io.out);
-      });
+        options.json ? PrintJson(applied, intent, io.out) : PrintText(applied, intent, io.out);
+      },
+      intent == Intent::kDryRun ? IfMissing::kRefuse : IfMissing::kMake);
 }
 
 // A rule was asked for, and not a whole namespace.
@@ -112,8 +133,8 @@ int PutRule(const StoredRulesOptions& options, Streams io) {
     return kUnreadable;
   }
   const catalog::RuleFile& file = files.front();
-  const int code = WithEdit(options, io, [&](RulesService& service, Run run) {
-    return service.Put(options.place, file, options.from, options.by, run);
+  const int code = WithEdit(options, io, [&](RulesService& service, Intent intent) {
+    return service.Put(options.place, file, options.from, options.by, intent);
   });
   rule::Problems ignored;
   if (code == kWrong && rule::ReadRules(file.text, file.name, ignored)) {
@@ -125,15 +146,15 @@ int PutRule(const StoredRulesOptions& options, Streams io) {
 int DeleteRule(const StoredRulesOptions& options, Streams io) {
   if (!NamesRule(options, io)) return kUnreadable;
   const RulePlace place = Split(options.place);
-  return WithEdit(options, io, [&](RulesService& service, Run run) {
-    return service.Delete(place.space, place.name, options.from, options.by, run);
+  return WithEdit(options, io, [&](RulesService& service, Intent intent) {
+    return service.Delete(place.space, place.name, options.from, options.by, intent);
   });
 }
 
 int RollBack(const StoredRulesOptions& options, Streams io) {
   const RulePlace place = Split(options.place);
-  return WithEdit(options, io, [&](RulesService& service, Run run) {
-    return service.Rollback(place.space, place.name, options.to, options.by, run);
+  return WithEdit(options, io, [&](RulesService& service, Intent intent) {
+    return service.Rollback(place.space, place.name, options.to, options.by, intent);
   });
 }
 
@@ -142,8 +163,8 @@ int ImportFiles(const StoredRulesOptions& options, Streams io) {
   for (const std::string& path : options.files) {
     if (!ReadInput(path, io.in, io.err, files)) return kUnreadable;
   }
-  return WithEdit(options, io, [&](RulesService& service, Run run) {
-    return service.Import(files, options.by, run);
+  return WithEdit(options, io, [&](RulesService& service, Intent intent) {
+    return service.Import(files, options.by, intent);
   });
 }
 

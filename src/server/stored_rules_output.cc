@@ -140,29 +140,29 @@ void PrintJson(const std::vector<Change>& changes, std::ostream& out) {
   });
 }
 
-void PrintText(const Applied& applied, Run run, std::ostream& out) {
+void PrintText(const Applied& applied, Intent intent, std::ostream& out) {
   for (const Difference& difference : applied.differences) {
     const Verb verb = VerbOf(difference.what);
-    out << (run == Run::kDry ? verb.would : verb.done) << " " << difference.space << "/"
+    out << (intent == Intent::kDryRun ? verb.would : verb.done) << " " << difference.space << "/"
         << difference.name << "\n";
-    if (run != Run::kDry) continue;
+    if (intent != Intent::kDryRun) continue;
     for (const DiffLine& line : DiffLines(difference.before, difference.after)) {
       if (line.mark != ' ') out << "  " << line.mark << " " << line.line << "\n";
     }
   }
   if (applied.differences.empty()) {
     out << "nothing to change: revision " << applied.revision << " is in force\n";
-  } else if (run == Run::kDry) {
+  } else if (intent == Intent::kDryRun) {
     out << "dry run: nothing was changed\n";
   } else {
     out << "revision " << applied.revision << "\n";
   }
 }
 
-void PrintJson(const Applied& applied, Run run, std::ostream& out) {
+void PrintJson(const Applied& applied, Intent intent, std::ostream& out) {
   JsonOutput json(out);
   json.Object([&] {
-    json.Key("dry_run").Flag(run == Run::kDry);
+    json.Key("dry_run").Flag(intent == Intent::kDryRun);
     json.Key("revision").Number(applied.revision);
     json.Key("differences").List(applied.differences, [&json](const Difference& difference) {
       json.Object([&] {

@@ -17,9 +17,9 @@ void PrintJson(const catalog::StoredRule& rule, std::ostream& out);
 void PrintText(const std::vector<catalog::Change>& changes, std::ostream& out);
 void PrintJson(const std::vector<catalog::Change>& changes, std::ostream& out);
 
-// Of a dry run, the lines that would change too.
-void PrintText(const Applied& applied, Run run, std::ostream& out);
-void PrintJson(const Applied& applied, Run run, std::ostream& out);
+// Of a dry intent, the lines that would change too.
+void PrintText(const Applied& applied, Intent intent, std::ostream& out);
+void PrintJson(const Applied& applied, Intent intent, std::ostream& out);
 
 // The reason on `err`, as JSON on `out` too. Returns the exit code.
 ExitCode PrintRefused(const Refused& refused, bool json, Streams io);

@@ -81,7 +81,7 @@ ServiceResult<std::vector<Change>> RulesService::History(const std::string& spac
 
 ServiceResult<Applied> RulesService::Put(const std::string& space, const catalog::RuleFile& file,
                                          std::optional<Revision> made_from, const Authorship& by,
-                                         Run run) {
+                                         Intent intent) {
   rule::Problems problems;
   if (auto wrong = rule::WhatIsWrongWithSpace(space, "")) problems.push_back(*std::move(wrong));
   const std::optional<rule::Rule> rule = rule::ReadRule(file.text, file.name, problems);
@@ -95,12 +95,12 @@ ServiceResult<Applied> RulesService::Put(const std::string& space, const catalog
   }
   Proposal proposal = ProposePut(*stored, space, rule->name, file.text);
   if (auto refused = Validate(proposal, by)) return *std::move(refused);
-  return Make(std::move(proposal), in_force, by, run);
+  return Make(std::move(proposal), in_force, by, intent);
 }
 
 ServiceResult<Applied> RulesService::Delete(const std::string& space, const std::string& name,
                                             std::optional<Revision> made_from, const Authorship& by,
-                                            Run run) {
+                                            Intent intent) {
   const Result<std::vector<StoredRule>> stored = store_->List(space);
   if (!stored) return Failed(stored.error());
   const StoredRule* before = FindRule(*stored, name);
@@ -112,11 +112,11 @@ ServiceResult<Applied> RulesService::Delete(const std::string& space, const std:
   Proposal proposal;
   proposal.edits = {{space, name, std::nullopt, in_force}};
   proposal.differences = {{Difference::What::kDeleted, space, name, before->text, ""}};
-  return Make(std::move(proposal), in_force, by, run);
+  return Make(std::move(proposal), in_force, by, intent);
 }
 
 ServiceResult<Applied> RulesService::Rollback(const std::string& space, const std::string& name,
-                                              Revision to, const Authorship& by, Run run) {
+                                              Revision to, const Authorship& by, Intent intent) {
   const Result<Revision> latest = store_->Latest();
   if (!latest) return Failed(latest.error());
   const Result<std::vector<Change>> history =
@@ -132,7 +132,7 @@ ServiceResult<Applied> RulesService::Rollback(const std::string& space, const st
   Proposal proposal = ProposePast(*stored, RulesAt(*history, to), name);
   if (auto refused = Validate(proposal, by)) return *std::move(refused);
   Applied applied{*latest, std::move(proposal.differences), {}};
-  if (run == Run::kDry) return applied;
+  if (intent == Intent::kDryRun) return applied;
   const ServiceResult<Revision> revision = ResultOf(store_->Rollback(space, name, to, by));
   if (const auto* refused = std::get_if<Refused>(&revision)) return *refused;
   applied.revision = std::get<Revision>(revision);
@@ -140,7 +140,7 @@ ServiceResult<Applied> RulesService::Rollback(const std::string& space, const st
 }
 
 ServiceResult<Applied> RulesService::Import(const std::vector<catalog::RuleFile>& files,
-                                            const Authorship& by, Run run) {
+                                            const Authorship& by, Intent intent) {
   rule::Problems problems;
   rule::Problems doubts;
   const std::vector<catalog::FileSet> sets = catalog::ReadFileSets(files, problems, &doubts);
@@ -159,7 +159,7 @@ ServiceResult<Applied> RulesService::Import(const std::vector<catalog::RuleFile>
     ProposeSet(*stored, file.set, reader_, proposal);
   }
   if (auto refused = Validate(proposal, by)) return *std::move(refused);
-  ServiceResult<Applied> made = Make(std::move(proposal), *latest, by, run);
+  ServiceResult<Applied> made = Make(std::move(proposal), *latest, by, intent);
   if (auto* applied = std::get_if<Applied>(&made)) applied->doubts = std::move(doubts);
   return made;
 }
@@ -202,9 +202,9 @@ std::optional<Refused> RulesService::Validate(const Proposal& proposal, const Au
 }
 
 ServiceResult<Applied> RulesService::Make(Proposal proposal, Revision in_force,
-                                          const Authorship& by, Run run) {
+                                          const Authorship& by, Intent intent) {
   Applied applied{in_force, std::move(proposal.differences), {}};
-  if (run == Run::kDry || applied.differences.empty()) return applied;
+  if (intent == Intent::kDryRun || applied.differences.empty()) return applied;
   const ServiceResult<Revision> revision = ResultOf(store_->Apply(proposal.edits, by));
   if (const auto* refused = std::get_if<Refused>(&revision)) return *refused;
   applied.revision = std::get<Revision>(revision);

@@ -33,9 +33,9 @@ struct Refused {
 template <typename T>
 using ServiceResult = std::variant<T, Refused>;
 
-enum class Run : unsigned char {
+enum class Intent : unsigned char {
   kForReal,
-  kDry,  // validates and tells the differences, and changes nothing
+  kDryRun,  // validates and tells the differences, and changes nothing
 };
 
 struct Applied {
@@ -61,18 +61,18 @@ class RulesService {
   // catalog::Edit.
   ServiceResult<Applied> Put(const std::string& space, const catalog::RuleFile& file,
                              std::optional<catalog::Revision> made_from,
-                             const catalog::Authorship& by, Run run = Run::kForReal);
+                             const catalog::Authorship& by, Intent intent = Intent::kForReal);
   ServiceResult<Applied> Delete(const std::string& space, const std::string& name,
                                 std::optional<catalog::Revision> made_from,
-                                const catalog::Authorship& by, Run run = Run::kForReal);
+                                const catalog::Authorship& by, Intent intent = Intent::kForReal);
   // Of a namespace if `name` is empty.
   ServiceResult<Applied> Rollback(const std::string& space, const std::string& name,
                                   catalog::Revision to, const catalog::Authorship& by,
-                                  Run run = Run::kForReal);
+                                  Intent intent = Intent::kForReal);
   // Makes each namespace what its file says, ours or Envoy's: creates, updates, deletes. All files
   // in one change, or none.
   ServiceResult<Applied> Import(const std::vector<catalog::RuleFile>& files,
-                                const catalog::Authorship& by, Run run = Run::kForReal);
+                                const catalog::Authorship& by, Intent intent = Intent::kForReal);
   // The namespace as a file, which Import() takes back.
   ServiceResult<std::string> Export(const std::string& space);
 
@@ -83,7 +83,7 @@ class RulesService {
   std::optional<Refused> Validate(const Proposal& proposal, const catalog::Authorship& by);
   // Makes the edits unless it is a dry run. `in_force` is told if there are none.
   ServiceResult<Applied> Make(Proposal proposal, catalog::Revision in_force,
-                              const catalog::Authorship& by, Run run);
+                              const catalog::Authorship& by, Intent intent);
 
   std::unique_ptr<catalog::RuleStore> store_;
   catalog::StoredRuleReader reader_;
