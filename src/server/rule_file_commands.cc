@@ -30,6 +30,7 @@ std::optional<std::vector<FileSet>> ReadSets(const std::vector<RuleFile>& files,
   std::vector<FileSet> sets = ReadFileSets(files, problems, &doubts);
   if (problems.empty()) {
     std::vector<rule::RuleSet> copies;
+    copies.reserve(sets.size());
     for (const FileSet& file : sets) copies.push_back(file.set);
     rule::Rulebook::Compile(std::move(copies), problems);
   }

@@ -125,6 +125,16 @@ TEST_F(RulesCommandTest, CheckSaysHowManyRulesThereAre) {
   EXPECT_EQ(outcome.out, "stdin: 2 rules in namespace shop\n" + one + ": 1 rule in namespace a\n");
 }
 
+TEST_F(RulesCommandTest, CheckNotesWhatHasNoEffect) {
+  const Outcome outcome =
+      Weir({"rules", "check", "-"},
+           "domain: edge\ndescriptors:\n  - key: path\n    rate_limit: {unit: minute, "
+           "requests_per_unit: 5, shadow_mode: true}\n");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out, "stdin: 1 rule in namespace edge\n");
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("note: stdin:4:"), HasSubstr("shadow_mode")));
+}
+
 TEST_F(RulesCommandTest, CheckTellsEveryProblemWithItsPlace) {
   const std::string bad = Write(
       "bad.yaml", "namespace: a\nrules:\n  - {name: r, limt: 1/s}\n  - {name: s, limit: x}\n");

@@ -14,7 +14,6 @@ namespace weir {
 namespace {
 
 using catalog::Change;
-using catalog::Edit;
 using catalog::Revision;
 using catalog::StoredRule;
 using What = Difference::What;
