@@ -6,6 +6,10 @@
 - Every relative link in the *.md of the root and of docs/ leads to a file, and to a heading if it
   names one.
 - Every ```trace block runs: `weir trace FILE` says that each line is answered as written.
+- Every ```yaml block that is a whole file of rules (it begins with `namespace:` or `domain:`)
+  passes `weir rules check -`.
+- Every ```console block with a `$ weir ...` is run, and prints what it says. The blocks of a page
+  share a folder and go on where the one before ended; times are any times, the user is ann.
 - Every ```cpp block that includes <weir/weir.h> compiles. With an `int main` it is a program and is
   linked too. Otherwise it is what one would write inside a function: its preprocessor lines stay in
   front, the rest becomes the body of one.
@@ -27,6 +31,9 @@ INLINE_LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+[\"'][^)]*)?\)")
 REFERENCE_LINK = re.compile(r"^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)")
 HTML_LINK = re.compile(r"<(?:a|img)\s[^>]*?(?:href|src)=\"([^\"]+)\"")
 HTML_ANCHOR = re.compile(r"<[a-z0-9]+\s[^>]*?(?:id|name)=\"([^\"]+)\"")
+RULES = re.compile(r"(?:namespace|domain):")
+HERE_DOCUMENT = re.compile(r"<<\s*'?(\w+)'?")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 
 
@@ -118,6 +125,45 @@ def check_trace(build, where, text):
                          output)
 
 
+def check_rules(build, where, text):
+    if output := run([build / "weir", "rules", "check", "-"], text):
+        yield failed(where, "these rules are refused; correct them", output)
+
+
+def steps(text):
+    """Yields the commands of a console block, each with the output that it shows."""
+    lines = text.splitlines()
+    while lines:
+        command, shown = [lines.pop(0).removeprefix("$ ")], []
+        if end := HERE_DOCUMENT.search(command[0]):
+            while lines and command[-1] != end[1]:
+                command.append(lines.pop(0))
+        while lines and not lines[0].startswith("$ "):
+            shown.append(lines.pop(0))
+        yield "\n".join(command), "\n".join(shown)
+
+
+def run_step(build, folder, command):
+    environment = {"PATH": f"{build}:{os.environ['PATH']}", "USER": "ann", "LC_ALL": "C.UTF-8"}
+    try:
+        return subprocess.run(["sh", "-c", command], cwd=folder, env=environment, timeout=120,
+                              text=True, check=False, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    except subprocess.TimeoutExpired:
+        return "did not end within 120 s"
+
+
+def check_session(build, blocks):
+    """`blocks`: (where, text) of each block of one page."""
+    with tempfile.TemporaryDirectory() as folder:
+        for where, text in blocks:
+            for command, shown in steps(text):
+                printed = run_step(build, folder, command).rstrip("\n")
+                if TIME.sub("TIME", printed) != TIME.sub("TIME", shown.rstrip("\n")):
+                    yield failed(where, f"`{command.splitlines()[0]}` prints something else; show "
+                                 "this", printed)
+
+
 def compile_command(root):
     return [CXX, "-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", root / "include",
             "-x", "c++", "-"]
@@ -158,19 +204,27 @@ def jobs(root, build):
     """Everything there is to check, as (function, arguments...)."""
     for path in pages(root):
         yield check_links, root, path
+        session = []
         for line, info, text in Page(path).blocks:
             where = f"{path.relative_to(root)}:{line}"
             if info == "trace":
                 yield check_trace, build, where, text
+            elif info == "yaml" and RULES.match(text):
+                yield check_rules, build, where, text
+            elif info == "console" and re.search(r"^\$ weir ", text, re.MULTILINE):
+                session.append((where, text))
             elif info == "cpp" and "#include <weir/weir.h>" in text:
                 yield check_cpp, root, build, where, text
+        if session:
+            yield check_session, build, session
     for path in sorted((root / "include").rglob("*.h")):
         yield check_header, root, path
 
 
 def check(root, build):
     """Returns the errors, and how often each check ran."""
-    counts = {check_links: 0, check_trace: 0, check_cpp: 0, check_header: 0}
+    counts = dict.fromkeys(
+        [check_links, check_trace, check_rules, check_session, check_cpp, check_header], 0)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = []
         for function, *arguments in jobs(root, build):
@@ -183,7 +237,7 @@ def check(root, build):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Checks links, traces, examples and headers.")
+    parser = argparse.ArgumentParser(description="Checks links, traces, rules, sessions, examples and headers.")
     parser.add_argument("root", nargs="?", type=pathlib.Path,
                         default=pathlib.Path(__file__).parents[1])
     parser.add_argument("--build", type=pathlib.Path, required=True,
@@ -194,6 +248,7 @@ def main():
     for error in errors:
         print(error, file=sys.stderr)
     print(f"docs: {counts[check_links]} pages, {counts[check_trace]} traces, "
+          f"{counts[check_rules]} rule files, {counts[check_session]} sessions, "
           f"{counts[check_cpp]} examples, {counts[check_header]} headers, {len(errors)} errors")
     return 1 if errors else 0
 

@@ -19,7 +19,8 @@ class CheckDocsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         # A build directory with a library, its weir.pc, and a program whose `trace` takes only
-        # files that say "allow".
+        # files that say "allow", whose `rules` takes only those that say "limit", and which else
+        # tells who runs it and when, and what is in the file that is named.
         cls.directory = tempfile.TemporaryDirectory()
         cls.build = pathlib.Path(cls.directory.name)
         subprocess.run([check_docs.CXX, "-x", "c++", "-c", "-", "-o", cls.build / "linked.o"],
@@ -29,7 +30,13 @@ class CheckDocsTest(unittest.TestCase):
             "libdir=/nowhere\nName: weir\nDescription: weir\nVersion: 1\n"
             "Libs: -L${libdir} -lweir\n")
         program = cls.build / "weir"
-        program.write_text('#!/bin/sh\n[ "$1" = trace ] && grep allow "$2"\n')
+        program.write_text(
+            '#!/bin/sh\n'
+            'case $1 in\n'
+            'trace) grep allow "$2" ;;\n'
+            'rules) grep limit ;;\n'
+            '*) echo "$USER at 2026-01-31T12:00:00Z"; cat "$2" ;;\n'
+            'esac\n')
         program.chmod(0o755)
 
     @classmethod
@@ -74,6 +81,20 @@ class CheckDocsTest(unittest.TestCase):
     def test_a_trace_passes_if_the_program_agrees(self):
         self.assertEqual(self.errors({"docs/a.md": fenced("trace", "0s allow")}), [])
         self.assert_error({"docs/a.md": fenced("trace", "0s deny")}, "docs/a.md:1: ", "trace")
+
+    def test_a_file_of_rules_passes_if_the_program_takes_it(self):
+        for first in ("namespace: a\n", "domain: a\n"):
+            self.assertEqual(self.errors({"docs/a.md": fenced("yaml", first + "limit")}), [])
+            self.assert_error({"docs/a.md": fenced("yaml", first)}, "docs/a.md:1: ", "rules")
+        self.assertEqual(self.errors({"docs/a.md": fenced("yaml", "  by: [ip]")}), [])
+
+    def test_a_session_is_run_in_one_folder_and_prints_what_it_says(self):
+        made = fenced("console", "$ cat > a <<'END'\ntext\nEND\n$ weir show a\n"
+                                 "ann at 2001-02-03T04:05:06Z\ntext")
+        wrong = fenced("console", "$ weir show none 2> /dev/null; cat a\nbob at noon")
+        self.assertEqual(self.errors({"docs/a.md": made}), [])
+        self.assert_error({"docs/a.md": made + wrong}, "docs/a.md:9: ", "`weir show none",
+                          "ann at ", "text")
 
     def test_a_program_is_compiled_and_linked(self):
         program = "#include <weir/weir.h>\nint main() { return weir::%s(); }"

@@ -1,16 +1,14 @@
 #include "catalog/file_source.h"
 
 #include <filesystem>
-#include <map>
-#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "catalog/digest.h"
+#include "catalog/file_sets.h"
 #include "catalog/rule_files.h"
-#include "rule/any_file.h"
 
 namespace weir::catalog {
 namespace {
@@ -23,26 +21,6 @@ std::string DigestOfFiles(const RuleFiles& found) {
   for (const rule::Problem& problem : found.problems) troubles.push_back(problem.ToString());
   pieces.insert(pieces.end(), troubles.begin(), troubles.end());
   return DigestOf(pieces);
-}
-
-std::vector<rule::RuleSet> SetsOf(const std::vector<RuleFile>& files, rule::Problems& problems) {
-  std::vector<rule::RuleSet> sets;
-  std::map<std::string, std::string> files_of_spaces;
-  for (const RuleFile& file : files) {
-    std::optional<rule::RuleSet> set = rule::ReadAnyRules(file.text, file.name, problems);
-    if (!set) continue;
-    const auto [other, is_new] = files_of_spaces.emplace(set->space, file.name);
-    if (!is_new) {
-      problems.push_back(
-          {file.name,
-           {},
-           "",
-           "the rules of namespace '" + set->space + "' are in " + other->second + " already",
-           "put all rules of a namespace into one file"});
-    }
-    sets.push_back(std::move(*set));
-  }
-  return sets;
 }
 
 }  // namespace
@@ -61,7 +39,9 @@ Retrieved FileSource::Look() {
   found.version = DigestOfFiles(files);
   if (found.version == seen_) return {};
   found.problems = std::move(files.problems);
-  found.sets = SetsOf(files.files, found.problems);
+  for (FileSet& read : ReadFileSets(files.files, found.problems)) {
+    found.sets.push_back(std::move(read.set));
+  }
   found.outcome = found.problems.empty() ? Retrieved::Outcome::kRules : Retrieved::Outcome::kBad;
   if (!found.problems.empty()) found.sets.clear();
   seen_ = found.version;

@@ -21,8 +21,8 @@ bool IsEnvoy(std::string_view text, const std::string& file) {
 }  // namespace
 
 std::optional<RuleSet> ReadAnyRules(std::string_view text, const std::string& file,
-                                    Problems& problems) {
-  return IsEnvoy(text, file) ? ReadEnvoyRules(text, file, problems)
+                                    Problems& problems, Problems* doubts) {
+  return IsEnvoy(text, file) ? ReadEnvoyRules(text, file, problems, doubts)
                              : ReadRules(text, file, problems);
 }
 

@@ -10,8 +10,8 @@
 
 namespace weir::rule {
 
-// As ReadRules() or ReadEnvoyRules(), whichever the text is for.
+// As ReadRules() or ReadEnvoyRules(), whichever the text is for. `doubts` are about Envoy's alone.
 std::optional<RuleSet> ReadAnyRules(std::string_view text, const std::string& file,
-                                    Problems& problems);
+                                    Problems& problems, Problems* doubts = nullptr);
 
 }  // namespace weir::rule

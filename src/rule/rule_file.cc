@@ -49,7 +49,7 @@ void ReadFile(const YamlNode& root, RuleSet& set, Report& report) {
   if (!IsMap(root, "a file of rules", "namespace: NAME and rules: [...]", report)) return;
   const Fields fields(root, kFileFields, report);
   if (const YamlNode* space = fields.Find("namespace")) {
-    ReadName(*space, "namespace", kNamePunctuation, kLongestName, set.space, report);
+    ReadName(*space, "namespace", kSpacePunctuation, kLongestName, set.space, report);
   } else {
     report.Add(root.place, "the namespace is missing", "write namespace: NAME");
   }
@@ -83,6 +83,19 @@ std::optional<RuleSet> ReadRules(std::string_view text, const std::string& file,
   report.Sort();
   if (report.count() > 0) return std::nullopt;
   return set;
+}
+
+std::optional<Problem> WhatIsWrongWithSpace(std::string_view space, const std::string& file) {
+  YamlNode name;
+  name.kind = YamlNode::Kind::kScalar;
+  name.scalar = space;
+  Problems problems;
+  Report report(file, problems);
+  std::string ignored;
+  if (ReadName(name, "namespace", kSpacePunctuation, kLongestName, ignored, report)) {
+    return std::nullopt;
+  }
+  return std::move(problems.front());
 }
 
 std::optional<Rule> ReadRule(std::string_view text, const std::string& file, Problems& problems) {

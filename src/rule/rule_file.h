@@ -23,4 +23,7 @@ std::optional<RuleSet> ReadRules(std::string_view text, const std::string& file,
 // One rule alone, as it is kept in the database.
 std::optional<Rule> ReadRule(std::string_view text, const std::string& file, Problems& problems);
 
+// Whether rules can be kept under this namespace, and if not, why. (Envoy's files may name any.)
+std::optional<Problem> WhatIsWrongWithSpace(std::string_view space, const std::string& file);
+
 }  // namespace weir::rule

@@ -11,6 +11,8 @@ inline constexpr std::size_t kMostOverrides = 10'000;
 inline constexpr std::size_t kMostTiers = 8;
 inline constexpr std::size_t kLongestName = 128;
 inline constexpr std::string_view kNamePunctuation = "-_./";
+// Of a namespace: in NAMESPACE/NAME it ends at the first slash.
+inline constexpr std::string_view kSpacePunctuation = "-_.";
 
 // The rule is good if nothing was reported.
 Rule ReadRule(const YamlNode& node, Report& report);

@@ -2,17 +2,13 @@
 #include <ostream>
 
 #include "server/commands.h"
+#include "server/streams.h"
 #include "trace/trace.h"
 
 namespace weir {
-namespace {
-
-enum ExitCode { kHolds = 0, kMismatch = 1, kUnreadable = 2 };
-
-}  // namespace
 
 int RunTraces(const std::vector<std::string>& files, std::ostream& out, std::ostream& err) {
-  int code = kHolds;
+  int code = kDone;
   for (const std::string& file : files) {
     const Result<trace::Trace> trace = trace::ReadFile(file);
     if (!trace) {
@@ -24,7 +20,7 @@ int RunTraces(const std::vector<std::string>& files, std::ostream& out, std::ost
     for (const trace::Mismatch& mismatch : trace::Run(*trace, limiters)) {
       out << file << ":" << mismatch.line << ": expected " << mismatch.expected << ", got "
           << mismatch.got << "\n";
-      code = std::max<int>(code, kMismatch);
+      code = std::max<int>(code, kWrong);
     }
   }
   return code;
