@@ -1,0 +1,386 @@
+#include "net/connection.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/check.h"
+#include "base/time.h"
+#include "net/connections.h"
+#include "wire/proxy_protocol.h"
+
+namespace weir::net {
+namespace {
+
+constexpr std::uint32_t kReading = EPOLLIN | EPOLLRDHUP;
+constexpr std::uint32_t kPeerGone = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+
+}  // namespace
+
+Connection::Connection(Connections& all, const ListenerOptions& listener, Descriptor socket,
+                       std::size_t place)
+    : all_(all),
+      listener_(listener),
+      socket_(std::move(socket)),
+      place_(place),
+      since_(all.loop_.now()) {}
+
+Instant Connection::now() const { return all_.loop_.now(); }
+
+void Connection::Start(const ConnectionFacts& facts) {
+  const bool is_proxied = listener_.proxy_protocol.IsExpectedFrom(facts.peer);
+  seat_.emplace(all_.admission_);
+  if (!seat_->Take()) return Close(Ending::kTooManyConnections);
+  // A proxy is nobody's connection but those whom it speaks for.
+  if (facts.peer && !is_proxied && !seat_->TakeFor(*facts.peer)) {
+    return Close(Ending::kTooManyFromPeer);
+  }
+  interest_ = kReading;
+  if (all_.loop_.Watch(socket_.get(), interest_, *this) != 0) {
+    return Close(Ending::kNoDescriptors);
+  }
+  if (is_proxied) {
+    early_ = std::make_unique<ConnectionFacts>(facts);
+    Await(Wait::kProxyHeader);
+  } else {
+    Begin(facts);
+    if (is_open()) Await(Wait::kRequest);
+  }
+}
+
+void Connection::Begin(const ConnectionFacts& facts) {
+  try {
+    handler_ = listener_.handlers(facts);
+  } catch (...) {
+    return Close(Ending::kHandlerFailed);
+  }
+  if (!handler_) Close(Ending::kHandlerDropped);
+}
+
+void Connection::Close(Ending ending) {
+  if (!is_open()) return;
+  socket_ = Descriptor();
+  all_.loop_.Cancel(timer_);
+  Deadlines::Clear(*this);
+  if (held_) {
+    held_ = false;
+    try {
+      handler_->OnGone(*this);
+    } catch (...) {
+      ending = Ending::kHandlerFailed;
+    }
+  }
+  seat_.reset();
+  all_.counters_.CountClosed(ending);
+  all_.Remove(*this);
+}
+
+// --- what happens to it
+// ---------------------------------------------------------------------------
+
+void Connection::OnReady(std::uint32_t events) {
+  if (!is_open()) return;  // closed earlier in this turn
+  switch (wait_) {
+    case Wait::kProxyHeader:
+    case Wait::kRequest:
+    case Wait::kRestOfRequest:
+      if ((events & EPOLLRDHUP) != 0) peer_ended_ = true;
+      Read();
+      return;
+    case Wait::kPeerToRead:
+      if (held_ && (events & kPeerGone) != 0) return Close(Ending::kPeerClosed);
+      return Flush();
+    case Wait::kHold:
+      if ((events & kPeerGone) != 0) Close(Ending::kPeerClosed);
+      return;
+    case Wait::kTurn:
+      return;
+    case Wait::kFarewell:
+      return Discard();
+  }
+}
+
+void Connection::OnDeadline() {
+  switch (wait_) {
+    case Wait::kProxyHeader:
+      return Close(Ending::kSlowProxyHeader);
+    case Wait::kRequest:
+      return Close(Ending::kIdle);
+    case Wait::kRestOfRequest:
+      return Close(Ending::kSlowRequest);
+    case Wait::kPeerToRead:
+      return Close(Ending::kSlowReader);
+    case Wait::kFarewell:
+      return Close(ending_);
+    case Wait::kHold:
+    case Wait::kTurn:
+      return;  // these have no deadline
+  }
+}
+
+void Connection::Drain() {
+  draining_ = true;
+  const bool is_idle = wait_ == Wait::kRequest || (wait_ == Wait::kProxyHeader && unread_.empty());
+  // A request may have come that the loop has not seen yet.
+  if (is_idle && !Read()) Close(Ending::kServerStopped);
+}
+
+// --- from the socket to the handler
+// ---------------------------------------------------------------
+
+// Reads once. Returns whether anything was there.
+bool Connection::Read() {
+  const std::span<char> in = all_.in();
+  const std::size_t room = std::min(in.size(), most_unread() - unread_.size());
+  const std::ptrdiff_t got = Receive(in.first(room));
+  if (got < 0) {
+    if (errno == EAGAIN) return false;
+    Close(Ending::kPeerLost);
+  } else if (got == 0) {
+    Close(Ending::kPeerClosed);  // all that could be answered has been
+  } else {
+    const std::string_view fresh(in.data(), static_cast<std::size_t>(got));
+    if (unread_.empty()) {
+      Handle(fresh);
+    } else {
+      unread_.append(fresh);
+      Handle(unread_);
+    }
+  }
+  return true;
+}
+
+// `unread` is unread_, or, if that is empty, what has just been read.
+void Connection::Handle(std::string_view unread) {
+  if (early_) {
+    const std::optional<std::string_view> rest = AfterProxyHeader(unread);
+    if (!rest) return;
+    unread = *rest;
+    if (unread.empty()) {
+      Keep(unread);
+      return Continue();
+    }
+  }
+  if (unread.size() < need_) {
+    Keep(unread);
+    return Await(Wait::kRestOfRequest);
+  }
+  Call(unread);
+}
+
+// What follows the header; none if it is not complete, or the connection has ended.
+std::optional<std::string_view> Connection::AfterProxyHeader(std::string_view unread) {
+  const wire::ProxyHeader header = wire::ParseProxyHeader(unread);
+  if (header.status == wire::ProxyStatus::kNeedMore) {
+    Keep(unread);
+    return std::nullopt;
+  }
+  if (header.status != wire::ProxyStatus::kHeader) {
+    Close(Ending::kBadProxyHeader);
+    return std::nullopt;
+  }
+  if (header.source) {
+    early_->proxied = header.source->address;
+    if (!seat_->TakeFor(*early_->proxied)) {
+      Close(Ending::kTooManyFromPeer);
+      return std::nullopt;
+    }
+  }
+  Begin(*std::exchange(early_, nullptr));
+  if (!is_open()) return std::nullopt;
+  return unread.substr(header.size);
+}
+
+void Connection::Call(std::string_view unread) {
+  std::string& out = all_.EmptyOut();
+  Progress progress;
+  try {
+    progress = handler_->OnBytes(unread, *this, out);
+  } catch (...) {
+    return Close(Ending::kHandlerFailed);
+  }
+  Finish(unread, progress, out);
+}
+
+void Connection::Hold(Nanos time) {
+  held_ = true;
+  held_until_ = Later(now(), std::max(time, Nanos(0)));
+}
+
+void Connection::Resume() {
+  held_ = false;
+  std::string& out = all_.EmptyOut();
+  Progress progress;
+  try {
+    progress.next = handler_->OnResume(*this, out);
+    const bool goes_on = progress.next == Next::kRead || progress.next == Next::kAgain;
+    if (goes_on && !held_ && !unread_.empty() && unread_.size() >= need_) {
+      progress = handler_->OnBytes(unread_, *this, out);
+    }
+  } catch (...) {
+    return Close(Ending::kHandlerFailed);
+  }
+  Finish(unread_, progress, out);
+}
+
+// --- from the handler to the socket
+// ---------------------------------------------------------------
+
+void Connection::Finish(std::string_view unread, const Progress& progress, std::string_view out) {
+  WEIR_CHECK(progress.consumed <= unread.size());
+  if (progress.next == Next::kDrop) return Close(Ending::kHandlerDropped);
+  WEIR_CHECK(!held_ || progress.next != Next::kClose);
+  Keep(unread.substr(progress.consumed));
+  next_ = progress.next;
+  need_ = progress.need;
+  in_request_ = progress.in_request || !unread_.empty();
+  // Something is complete: what is left is another request, with a time of its own.
+  if (progress.consumed > 0 && !progress.in_request) since_ = now();
+  if (next_ == Next::kRead && std::max(need_, unread_.size() + 1) > most_unread()) {
+    next_ = Next::kClose;
+    ending_ = Ending::kRequestTooLarge;
+  }
+  const std::optional<std::size_t> sent = Transmit(out);
+  if (!sent) return Close(Ending::kPeerLost);
+  if (*sent == out.size()) return Continue();
+  unsent_.assign(out.substr(*sent));
+  Await(Wait::kPeerToRead, Since::kNow);
+}
+
+// Memory is given back as soon as nothing is in it: most connections are idle most of the time.
+void Connection::Keep(std::string_view unread) {
+  if (unread.empty()) {
+    if (!unread_.empty()) unread_ = std::string();
+  } else if (unread_.empty()) {
+    unread_.assign(unread);
+  } else {
+    unread_.erase(0, unread_.size() - unread.size());  // the rest of itself
+  }
+}
+
+void Connection::Flush() {
+  const std::optional<std::size_t> sent = Transmit(std::string_view(unsent_).substr(sent_));
+  if (!sent) return Close(Ending::kPeerLost);
+  sent_ += *sent;
+  if (sent_ < unsent_.size()) return;
+  unsent_ = std::string();
+  sent_ = 0;
+  Continue();
+}
+
+// Everything is sent: what comes next?
+void Connection::Continue() {
+  if (next_ == Next::kClose) return SayFarewell();
+  if (held_) {
+    Await(Wait::kHold);
+    return CallAfter(held_until_ - now(), &Connection::Resume);
+  }
+  if (next_ == Next::kAgain && !unread_.empty()) {
+    Await(Wait::kTurn);
+    return CallAfter(Nanos(0), &Connection::HandleAgain);
+  }
+  if (in_request_) return Await(Wait::kRestOfRequest);
+  Await(Wait::kRequest, Since::kNow);
+  if (draining_) CallAfter(Nanos(0), &Connection::Drain);
+}
+
+void Connection::SayFarewell() {
+  shutdown(socket_.get(), SHUT_WR);
+  Await(Wait::kFarewell);
+  Discard();
+}
+
+void Connection::Discard() {
+  const std::ptrdiff_t got = Receive(all_.in());
+  if (got == 0 || (got < 0 && errno != EAGAIN)) Close(ending_);
+}
+
+// --- waiting
+// --------------------------------------------------------------------------------------
+
+void Connection::Await(Wait wait, Since since) {
+  if (wait != wait_ || since == Since::kNow) since_ = now();
+  wait_ = wait;
+  const std::uint32_t interest = Interest();
+  if (interest != interest_) {
+    interest_ = interest;
+    all_.loop_.ChangeWatch(socket_.get(), interest, *this);
+  }
+  all_.deadlines_.Set(*this, Later(since_, Patience()));
+}
+
+void Connection::CallAfter(Nanos delay, void (Connection::*method)()) {
+  all_.loop_.Cancel(timer_);
+  timer_ = all_.loop_.After(delay, [this, method] {
+    timer_ = Loop::kNoTimer;
+    (this->*method)();
+  });
+}
+
+std::uint32_t Connection::Interest() const {
+  const std::uint32_t peer_end = peer_ended_ ? 0U : static_cast<std::uint32_t>(EPOLLRDHUP);
+  switch (wait_) {
+    case Wait::kPeerToRead:
+      return EPOLLOUT | (held_ ? peer_end : 0U);
+    case Wait::kHold:
+      return peer_end;
+    default:
+      return kReading;
+  }
+}
+
+Nanos Connection::Patience() const {
+  const ConnectionLimits& limits = listener_.limits;
+  switch (wait_) {
+    case Wait::kProxyHeader:
+      return limits.proxy_header;
+    case Wait::kRequest:
+      return limits.idle;
+    case Wait::kRestOfRequest:
+      return limits.request;
+    case Wait::kPeerToRead:
+      return limits.reading;
+    case Wait::kFarewell:
+      return limits.farewell;
+    case Wait::kHold:
+    case Wait::kTurn:
+      break;
+  }
+  return Nanos::max();
+}
+
+std::size_t Connection::most_unread() const {
+  return early_ ? wire::kLongestProxyV2 : listener_.limits.unread_bytes;
+}
+
+// --- the socket
+// -----------------------------------------------------------------------------------
+
+// As recv(), but for signals.
+std::ptrdiff_t Connection::Receive(std::span<char> buffer) {
+  for (;;) {
+    const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got > 0) all_.counters_.CountBytesIn(static_cast<std::size_t>(got));
+    return got;
+  }
+}
+
+// How much the kernel took; none if the peer is lost.
+std::optional<std::size_t> Connection::Transmit(std::string_view bytes) {
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    const ssize_t put = send(socket_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0 && errno == EAGAIN) break;
+    if (put < 0) return std::nullopt;
+    sent += static_cast<std::size_t>(put);
+  }
+  all_.counters_.CountBytesOut(sent);
+  return sent;
+}
+
+}  // namespace weir::net

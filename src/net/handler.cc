@@ -1,0 +1,9 @@
+#include "net/handler.h"
+
+namespace weir::net {
+
+Next Handler::OnResume(Connection& /*connection*/, std::string& /*out*/) { return Next::kRead; }
+
+void Handler::OnGone(Connection& /*connection*/) {}
+
+}  // namespace weir::net

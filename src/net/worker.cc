@@ -1,0 +1,31 @@
+#include "net/worker.h"
+
+#include <utility>
+
+namespace weir::net {
+
+Worker::Worker(Admission& admission, Loop::TimeSource time)
+    : loop_(std::move(time)), connections_(loop_, admission, counters_) {}
+
+void Worker::Listen(std::shared_ptr<ListeningSocket> socket, const ListenerOptions& options) {
+  acceptors_.push_back(std::make_unique<Acceptor>(
+      loop_, counters_, std::move(socket),
+      [this, &options](Descriptor connection, const ConnectionFacts& facts) {
+        connections_.Add(std::move(connection), facts, options);
+      }));
+}
+
+void Worker::Stop(Nanos drain) {
+  loop_.Post([this, drain] { BeginStop(drain); });
+}
+
+void Worker::BeginStop(Nanos drain) {
+  // Who has connected already may have sent a request.
+  for (const auto& acceptor : acceptors_) acceptor->OnReady(EPOLLIN);
+  acceptors_.clear();
+  connections_.Drain();
+  loop_.After(drain, [this] { connections_.CloseAll(Ending::kServerCut); });
+  connections_.WhenEmpty([this] { loop_.Stop(); });
+}
+
+}  // namespace weir::net

@@ -1,0 +1,46 @@
+// One loop with its listeners and connections: all that one core does.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/acceptor.h"
+#include "net/admission.h"
+#include "net/connections.h"
+#include "net/counters.h"
+#include "net/listener_options.h"
+#include "net/listening_socket.h"
+#include "net/loop.h"
+#include "weir/units.h"
+
+namespace weir::net {
+
+// Thread safety: one thread, but for Stop() and counters().
+class Worker {
+ public:
+  // `admission` outlives it, `time` is called in its thread. Throws std::system_error if the
+  // process has no descriptors left.
+  Worker(Admission& admission, Loop::TimeSource time);
+
+  // Before Run(). `options` outlives the worker.
+  void Listen(std::shared_ptr<ListeningSocket> socket, const ListenerOptions& options);
+
+  // Returns when Stop() has come to its end.
+  void Run() { loop_.Run(); }
+  // Accepts no more, lets requests that have begun be finished for so long, and closes. Returns at
+  // once. From any thread, once.
+  void Stop(Nanos drain);
+
+  Loop& loop() { return loop_; }
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+
+ private:
+  void BeginStop(Nanos drain);
+
+  Counters counters_;
+  Loop loop_;
+  Connections connections_;
+  std::vector<std::unique_ptr<Acceptor>> acceptors_;
+};
+
+}  // namespace weir::net
