@@ -2,52 +2,47 @@
 // common to write.
 #pragma once
 
-#include <rapidjson/ostreamwrapper.h>
-#include <rapidjson/prettywriter.h>
-
 #include <cstdint>
 #include <ostream>
+#include <string>
 #include <string_view>
 
+#include "rule/json.h"
 #include "rule/problem.h"
 
 namespace weir {
 
 class JsonOutput {
  public:
-  explicit JsonOutput(std::ostream& out) : out_(out), stream_(out), writer_(stream_) {
-    writer_.SetIndent(' ', 2);
-  }
+  explicit JsonOutput(std::ostream& out) : out_(out) {}
   ~JsonOutput() { out_ << "\n"; }
   JsonOutput(const JsonOutput&) = delete;
   JsonOutput& operator=(const JsonOutput&) = delete;
 
+  // `fill` writes a Key() and a value, again and again.
   template <typename Fill>
-  JsonOutput& Object(Fill fill) {
-    writer_.StartObject();
+  void Object(Fill fill) {
+    Begin('{');
     fill();
-    writer_.EndObject();
-    return *this;
+    End('}');
   }
-  template <typename Each, typename Fill>
-  JsonOutput& List(const Each& elements, Fill fill) {
-    writer_.StartArray();
+  // `fill` writes one value for each element.
+  template <typename Elements, typename Fill>
+  void List(const Elements& elements, Fill fill) {
+    Begin('[');
     for (const auto& element : elements) fill(element);
-    writer_.EndArray();
-    return *this;
+    End(']');
   }
   JsonOutput& Key(std::string_view name) {
-    writer_.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
+    Value(rule::JsonString(name) + ": ");
+    follows_key_ = true;
     return *this;
   }
-  void Text(std::string_view text) {
-    writer_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-  }
-  void Number(std::int64_t number) { writer_.Int64(number); }
-  void Flag(bool flag) { writer_.Bool(flag); }
-  void Null() { writer_.Null(); }
+  void Text(std::string_view text) { Value(rule::JsonString(text)); }
+  void Number(std::int64_t number) { Value(std::to_string(number)); }
+  void Flag(bool flag) { Value(flag ? "true" : "false"); }
   // Null if it is empty.
-  void TextOrNull(std::string_view text) { text.empty() ? Null() : Text(text); }
+  void TextOrNull(std::string_view text) { Value(text.empty() ? "null" : rule::JsonString(text)); }
 
   void ProblemList(const rule::Problems& problems) {
     List(problems, [this](const rule::Problem& problem) {
@@ -63,9 +58,32 @@ class JsonOutput {
   }
 
  private:
+  void Begin(char bracket) {
+    Value(std::string(1, bracket));
+    ++depth_;
+    is_empty_ = true;
+  }
+  void End(char bracket) {
+    --depth_;
+    if (!is_empty_) NewLine();
+    out_ << bracket;
+    is_empty_ = false;
+  }
+  void Value(std::string_view text) {
+    if (!follows_key_ && depth_ > 0) {
+      if (!is_empty_) out_ << ",";
+      NewLine();
+    }
+    out_ << text;
+    follows_key_ = false;
+    is_empty_ = false;
+  }
+  void NewLine() { out_ << "\n" << std::string(2 * depth_, ' '); }
+
   std::ostream& out_;
-  rapidjson::OStreamWrapper stream_;
-  rapidjson::PrettyWriter<rapidjson::OStreamWrapper> writer_;
+  std::size_t depth_ = 0;
+  bool is_empty_ = true;      // the innermost object or list, so far
+  bool follows_key_ = false;  // the next value stands behind its key
 };
 
 }  // namespace weir
