@@ -68,7 +68,6 @@ std::optional<KeyStates::Parcel> KeyStates::Withdraw(KeyHash hash) {
 void KeyStates::Deposit(const Planned& planned, KeyHash hash, const Parcel& parcel, Instant now) {
   std::vector<std::uint64_t> carried(planned.plan.words());
   planned.plan.Carry(parcel.planned->plan, parcel.words, carried, now);
-  planned.plan.ForgiveDebt(carried, now);
   const table::Key key = table_.map().KeyOf(hash.low, hash.high, KindOf(planned));
   // Somebody may have begun anew with the key meanwhile: what it brings is added to that.
   const auto add = [&](const Plan& plan, algorithm::State& state) {

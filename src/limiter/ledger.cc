@@ -73,13 +73,18 @@ class Ledger::Shelf final : public KeyStates {
     });
   }
 
-  // A change of rules keeps what was used, and leaves nobody in debt: as much of a limit of another
-  // size would be refused for longer than either limit means.
+  // A change of rules keeps what was used. But what was used of an hour is no debt of a second:
+  // limits of a rule may have changed places, and nobody is to be locked out for that.
   std::uint64_t Renew(std::uint16_t from, std::uint64_t word, std::uint16_t to,
                       Instant now) const override {
     std::uint64_t renewed = KeyStates::Renew(from, word, to, now);
+    const Planned* old = Known(from);
     const Planned* planned = Known(to);
-    if (planned != nullptr && !records_) planned->plan.ForgiveDebt({&renewed, 1}, now);
+    if (records_ || old == nullptr || planned == nullptr) return renewed;
+    constexpr int kMuchShorter = 4;
+    if (planned->plan.memory() < old->plan.memory() / kMuchShorter) {
+      planned->plan.ForgiveDebt({&renewed, 1}, now);
+    }
     return renewed;
   }
 
@@ -228,7 +233,10 @@ void Ledger::ForgetUnusedKinds() {
   for (const auto& [text, entered] : entered_) {
     if (entered.use_count() > 1) in_use[entered->planned_.kind] = true;
   }
-  for (const auto& [words, shelf] : shelves_) shelf->NoteKinds(in_use, Now());
+  // By the time that keys were counted at, which may be another than ours.
+  const std::int64_t latest = words_->memory().header().timeline.latest_ns.load();
+  const Instant now = latest > 0 ? Instant(Nanos(latest)) : Now();
+  for (const auto& [words, shelf] : shelves_) shelf->NoteKinds(in_use, now);
   LimitFile::Lines left;
   forgotten_.clear();  // those of the last time: nobody can be looking at them any more
   for (auto entry = entered_.begin(); entry != entered_.end();) {

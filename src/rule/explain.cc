@@ -198,17 +198,6 @@ std::vector<Explanation> Explain(const RuleSet& set, std::span<const Attribute> 
     has_descriptors |= rule.descriptor.has_value();
   }
   if (has_descriptors) ExplainDescriptor(set, attributes, explanations);
-  const auto allows = std::find_if(explanations.begin(), explanations.end(),
-                                   [](const auto& e) { return e.applies && e.rule->allow; });
-  if (allows == explanations.end()) return explanations;
-  for (Explanation& explanation : explanations) {
-    if (!explanation.applies || explanation.rule->descriptor || explanation.rule == allows->rule) {
-      continue;
-    }
-    explanation.applies = false;
-    explanation.keys.clear();
-    explanation.why = "'" + allows->rule->name + "' lets the request pass before it is asked";
-  }
   return explanations;
 }
 
