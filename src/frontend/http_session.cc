@@ -37,6 +37,10 @@ HttpSession::HttpSession(Checker& checker, const HttpOptions& options,
 HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, std::string& out) {
   Progress progress;
   while (progress.then == Then::kGoOn) {
+    if (out.size() >= kEnough) {
+      progress.then = Then::kAgain;
+      break;
+    }
     const std::string_view unread = bytes.substr(progress.consumed);
     if (body_kind_ != Body::kNone) {
       if (!ReadBody(unread, progress, out)) break;
@@ -75,6 +79,8 @@ HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, st
     }
     if (has_body) static_cast<void>(wire::HttpReader().Read(head_, request_));
   }
+  // What waits needs the rules it was decided by, to give back what it took.
+  if (progress.then != Then::kHold) reply_.Release();
   return progress;
 }
 
@@ -176,12 +182,14 @@ void HttpSession::Refuse(std::uint16_t status, std::string_view detail, std::str
 HttpSession::Then HttpSession::Resume(std::string& out) {
   out += held_;
   held_.clear();
+  reply_.Release();
   return close_after_held_ ? Then::kClose : Then::kGoOn;
 }
 
 void HttpSession::Abandon(Instant now) {
   held_.clear();
   checker_.GiveBack(reply_, now);
+  reply_.Release();
 }
 
 }  // namespace weir

@@ -37,8 +37,11 @@ struct HttpOptions {
 
 class HttpSession {
  public:
+  // Bytes of answers after which it stops until they have gone out.
+  static constexpr std::size_t kEnough = std::size_t{256} << 10;
   enum class Then : std::uint8_t {
     kGoOn,
+    kAgain,  // enough was written for now: there is more to do in what is unread
     kHold,   // for `hold`, and then Resume()
     kClose,  // when what was written has gone out
     kDrop,   // at once, without a word
@@ -55,6 +58,8 @@ class HttpSession {
 
   // Answers all requests that are complete in `bytes`, in order, at one instant.
   Progress Serve(std::string_view bytes, Instant now, std::string& out);
+  // Some of a request's body is still to come.
+  [[nodiscard]] bool is_in_request() const { return body_kind_ != Body::kNone; }
   // The time is over: what was held back is said.
   Then Resume(std::string& out);
   // The client has gone while it was held: its permits go back.

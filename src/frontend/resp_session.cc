@@ -97,6 +97,10 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
   out_ = &out;
   Progress progress;
   while (!closing_) {
+    if (out.size() >= kEnough) {
+      progress.more = true;
+      break;
+    }
     const wire::RespRequest request = reader_.Read(bytes.substr(progress.consumed), arguments_);
     progress.consumed += request.consumed;
     if (request.status == wire::RespStatus::kNeedMore) break;
@@ -108,6 +112,7 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
       closing_ = true;
     }
   }
+  reply_.Release();
   progress.close = closing_;
   return progress;
 }

@@ -31,7 +31,10 @@ class RespSession {
   struct Progress {
     std::size_t consumed = 0;
     bool close = false;  // when what was written has gone out
+    bool more = false;   // enough was written for now: there is more to do in what is unread
   };
+  // Bytes of answers after which it stops until they have gone out.
+  static constexpr std::size_t kEnough = std::size_t{256} << 10;
 
   RespSession(Checker& checker, const RespOptions& options)
       : checker_(checker), options_(options), authorized_(options.password.empty()) {}

@@ -176,7 +176,7 @@ TEST(RuleWriterTest, AnyRuleReadsBackAsItself) {
 TEST(RuleWriterTest, AnyFileReadsBackAsItself) {
   Random random(7);
   for (int i = 0; i < 100; ++i) {
-    RuleSet set{"space/" + std::to_string(i), {}};
+    RuleSet set{"space-" + std::to_string(i), {}};
     for (std::uint64_t n = random.Below(4); n > 0; --n) {
       set.rules.push_back(AnyRule(random, "r" + std::to_string(n)));
     }

@@ -5,6 +5,7 @@
 
 #include "server/commands.h"
 #include "server/rules_command.h"
+#include "server/serve_command.h"
 
 namespace weir {
 
@@ -17,6 +18,7 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   CLI::App* trace = app.add_subcommand("trace", "Runs traces: what a limit does, by example");
   trace->add_option("FILE", traces, "Trace files; docs/traces.md describes them")->required();
   CLI::App* demo = app.add_subcommand("demo", "Shows a client that asks too often");
+  const ServeCommand serve(app);
   RulesCommand rules(app);
 
   try {
@@ -27,6 +29,7 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   }
   if (*trace) return RunTraces(traces, io.out, io.err);
   if (*demo) return RunDemo(io.out);
+  if (serve.is_asked()) return serve.Run(io);
   return rules.Run(io);
 }
 

@@ -1,0 +1,85 @@
+#include "frontend/handlers.h"
+
+#include <memory>
+#include <string>
+
+#include "net/connection.h"
+
+namespace weir {
+namespace {
+
+using net::Next;
+
+// The clock is read once for everything that came in one read.
+class HttpHandler final : public net::Handler {
+ public:
+  HttpHandler(Checker& checker, const HttpOptions& options, const net::ConnectionFacts& facts)
+      : checker_(checker), session_(checker, options, facts.peer, facts.proxied) {}
+
+  net::Progress OnBytes(std::string_view unread, net::Connection& connection,
+                        std::string& out) override {
+    const HttpSession::Progress progress = session_.Serve(unread, checker_.Now(), out);
+    if (progress.then == HttpSession::Then::kHold) connection.Hold(progress.hold);
+    return {.consumed = progress.consumed,
+            .next = NextAfter(progress.then),
+            .in_request = session_.is_in_request()};
+  }
+  Next OnResume(net::Connection& /*connection*/, std::string& out) override {
+    return NextAfter(session_.Resume(out));
+  }
+  void OnGone(net::Connection& /*connection*/) override { session_.Abandon(checker_.Now()); }
+
+ private:
+  static Next NextAfter(HttpSession::Then then) {
+    switch (then) {
+      case HttpSession::Then::kClose:
+        return Next::kClose;
+      case HttpSession::Then::kDrop:
+        return Next::kDrop;
+      case HttpSession::Then::kAgain:
+        return Next::kAgain;
+      case HttpSession::Then::kGoOn:
+      case HttpSession::Then::kHold:
+        break;
+    }
+    return Next::kRead;
+  }
+
+  Checker& checker_;
+  HttpSession session_;
+};
+
+class RespHandler final : public net::Handler {
+ public:
+  RespHandler(Checker& checker, const RespOptions& options)
+      : checker_(checker), session_(checker, options) {}
+
+  net::Progress OnBytes(std::string_view unread, net::Connection& /*connection*/,
+                        std::string& out) override {
+    const RespSession::Progress progress = session_.Serve(unread, checker_.Now(), out);
+    return {.consumed = progress.consumed,
+            .next = progress.close  ? Next::kClose
+                    : progress.more ? Next::kAgain
+                                    : Next::kRead};
+  }
+
+ private:
+  Checker& checker_;
+  RespSession session_;
+};
+
+}  // namespace
+
+net::HandlerFactory HttpHandlers(Checker& checker, const HttpOptions& options) {
+  return [&checker, &options](const net::ConnectionFacts& facts) {
+    return std::make_unique<HttpHandler>(checker, options, facts);
+  };
+}
+
+net::HandlerFactory RespHandlers(Checker& checker, const RespOptions& options) {
+  return [&checker, &options](const net::ConnectionFacts& /*facts*/) {
+    return std::make_unique<RespHandler>(checker, options);
+  };
+}
+
+}  // namespace weir

@@ -1,0 +1,231 @@
+#include "server/serve_command.h"
+
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <filesystem>
+#include <ostream>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "catalog/database_source.h"
+#include "catalog/file_source.h"
+#include "catalog/retriever.h"
+#include "catalog/rule_store.h"
+#include "frontend/handlers.h"
+#include "limiter/ledger.h"
+#include "net/server.h"
+#include "server/example_rules.h"
+#include "service/checker.h"
+#include "service/rules_service.h"
+
+namespace weir {
+
+// In the order of their making: each may use those before it.
+struct RunningServer::Parts {
+  ServeOptions options;
+  std::atomic<bool> ready{false};
+  HttpOptions http;
+  RespOptions resp;
+  std::unique_ptr<Checker> checker;
+  std::unique_ptr<catalog::Retriever> retriever;
+  std::unique_ptr<net::Server> server;
+};
+
+namespace {
+
+constexpr std::string_view kMemory = "memory";
+constexpr std::chrono::seconds kDrain{10};
+
+std::string DatabaseOf(const ServeOptions& options) {
+  if (!options.database.empty()) return options.database;
+  return (options.state == kMemory ? "" : options.state + "/") + std::string("weir.db");
+}
+
+// A database that was never used gets a few rules to try.
+std::optional<Error> AddExample(const std::string& url) {
+  Result<std::unique_ptr<catalog::RuleStore>> store = catalog::RuleStore::Open(url);
+  if (!store) return store.error();
+  const Result<catalog::Revision> latest = (*store)->Latest();
+  if (!latest) return latest.error();
+  if (*latest > 0) return std::nullopt;
+  RulesService service(std::move(*store));
+  const auto applied = service.Import({{std::string(kExampleRules), "the example"}},
+                                      {"weir", "an example to begin with"});
+  if (const auto* refused = std::get_if<Refused>(&applied)) return Error{refused->message};
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<catalog::RuleSource>> SourceOf(const ServeOptions& options) {
+  if (!options.rules.empty()) {
+    return std::unique_ptr<catalog::RuleSource>(
+        std::make_unique<catalog::FileSource>(options.rules));
+  }
+  const std::string url = DatabaseOf(options);
+  if (auto problem = AddExample(url)) return *problem;
+  Result<std::unique_ptr<catalog::DatabaseSource>> source = catalog::DatabaseSource::Of(url);
+  if (!source) return source.error();
+  return std::unique_ptr<catalog::RuleSource>(std::move(*source));
+}
+
+Result<HttpOptions> HttpOptionsOf(const ServeOptions& options, const std::atomic<bool>& ready) {
+  HttpOptions http;
+  http.space = options.space;
+  http.ready = &ready;
+  const std::optional<FieldStyle> style = FieldStyleOf(options.fields);
+  if (!style) {
+    return Error{"--fields: there is draft-10, draft-06, x-ratelimit and none, got '" +
+                 options.fields + "'"};
+  }
+  http.fields = *style;
+  for (const std::string& text : options.gateways) {
+    const std::optional<rule::Network> network = rule::Network::Parse(text);
+    if (!network)
+      return Error{"--gateway: expected a network such as 10.0.0.0/8, got '" + text + "'"};
+    http.gateways.push_back(*network);
+  }
+  rule::ClientOptions clients;
+  clients.trusted.networks = http.gateways;
+  clients.trusted.header = rule::ForwardedHeader::kXForwardedFor;
+  http.clients = rule::ClientIdentifier(std::move(clients));
+  return http;
+}
+
+}  // namespace
+
+RunningServer::RunningServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+RunningServer::~RunningServer() = default;
+
+Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& options) {
+  auto parts = std::make_unique<Parts>();
+  parts->options = options;
+  Result<HttpOptions> http = HttpOptionsOf(options, parts->ready);
+  if (!http) return http.error();
+  parts->http = std::move(*http);
+  parts->resp.password = options.password;
+
+  Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
+      {.max_keys = options.max_keys, .folder = options.state == kMemory ? "" : options.state});
+  if (!ledger) return ledger.error();
+  parts->checker = std::make_unique<Checker>(std::move(*ledger), CheckerOptions{});
+
+  Result<std::unique_ptr<catalog::RuleSource>> source = SourceOf(options);
+  if (!source) return source.error();
+  parts->retriever = std::make_unique<catalog::Retriever>(
+      std::move(*source), catalog::RetrieverOptions{},
+      [checker = parts->checker.get()](std::vector<rule::RuleSet> sets,
+                                       const std::string& version) {
+        return checker->Publish(std::move(sets), version);
+      });
+  const catalog::RetrieverStatus status = parts->retriever->Start();
+  if (status.state() != catalog::RetrieverStatus::State::kInForce) {
+    return Error{"there are no rules to begin with: " + status.ToString()};
+  }
+
+  std::vector<net::ListenerOptions> listeners;
+  if (!options.http.empty()) {
+    listeners.push_back(
+        {.address = options.http, .handlers = HttpHandlers(*parts->checker, parts->http)});
+  }
+  if (!options.resp.empty()) {
+    listeners.push_back(
+        {.address = options.resp, .handlers = RespHandlers(*parts->checker, parts->resp)});
+  }
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  Result<std::unique_ptr<net::Server>> server = net::Server::Start(
+      {.loops = options.threads != 0 ? options.threads : cores}, std::move(listeners));
+  if (!server) return server.error();
+  parts->server = std::move(*server);
+  parts->ready = true;
+  return std::unique_ptr<RunningServer>(new RunningServer(std::move(parts)));
+}
+
+std::string RunningServer::http_address() const {
+  return parts_->options.http.empty() ? "" : parts_->server->endpoints().front().ToString();
+}
+
+std::string RunningServer::resp_address() const {
+  return parts_->options.resp.empty() ? "" : parts_->server->endpoints().back().ToString();
+}
+
+std::string RunningServer::Banner() const {
+  std::string text;
+  if (!http_address().empty()) text += "HTTP   on " + http_address() + "\n";
+  if (!resp_address().empty()) text += "Redis  on " + resp_address() + "\n";
+  text += "rules  from " + parts_->retriever->status().source + "\n";
+  text += parts_->options.state == kMemory ? "state  in memory: it ends with the process\n"
+                                           : "state  in " + parts_->options.state + "\n";
+  if (!http_address().empty()) {
+    text += "\nTry it, four times:  curl -i http://" + http_address() + "/check/hello\n";
+  }
+  return text;
+}
+
+void RunningServer::Stop() {
+  parts_->ready = false;
+  parts_->server->Stop(kDrain);
+}
+
+ServeCommand::ServeCommand(CLI::App& app)
+    : command_(app.add_subcommand("serve", "Answers gateways and clients: HTTP, Redis protocol")) {
+  command_
+      ->add_option("--http", options_.http,
+                   "Where to listen for HTTP: HOST:PORT, unix:PATH, or '' for not at all")
+      ->capture_default_str();
+  command_->add_option("--resp", options_.resp, "Where to listen for the Redis protocol")
+      ->capture_default_str();
+  auto* rules = command_->add_option("--rules", options_.rules,
+                                     "A file or directory of rules, ours or Envoy's; watched");
+  command_
+      ->add_option(
+          "--database", options_.database,
+          "Where rules are kept: a file of SQLite, or postgresql://...; by default weir.db "
+          "in the folder of the state, with an example at first")
+      ->envname("WEIR_DATABASE")
+      ->excludes(rules);
+  command_
+      ->add_option("--state", options_.state, "The folder that keeps what was counted, or 'memory'")
+      ->capture_default_str();
+  command_->add_option("--max-keys", options_.max_keys, "Keys to have room for")
+      ->capture_default_str();
+  command_->add_option("--threads", options_.threads, "0: one per core")->capture_default_str();
+  command_->add_option("--namespace", options_.space, "Of requests to /check that name none")
+      ->capture_default_str();
+  command_
+      ->add_option("--fields", options_.fields,
+                   "Header fields of answers: draft-10, draft-06, x-ratelimit, none")
+      ->capture_default_str();
+  command_->add_option("--password", options_.password, "What Redis clients must say (AUTH)")
+      ->envname("WEIR_PASSWORD");
+  command_
+      ->add_option("--gateway", options_.gateways,
+                   "Networks whose X-Forwarded-... headers are believed")
+      ->capture_default_str();
+}
+
+bool ServeCommand::is_asked() const { return command_->parsed(); }
+
+int ServeCommand::Run(Streams io) const {
+  // Blocked before any thread is made, so that all of them leave these signals to sigwait().
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+
+  const Result<std::unique_ptr<RunningServer>> server = RunningServer::Start(options_);
+  if (!server) {
+    io.err << "weir serve: " << server.error().message << "\n";
+    return kUnreadable;
+  }
+  io.out << (*server)->Banner() << std::flush;
+  int signal = 0;
+  sigwait(&ends, &signal);
+  io.out << "\nends: requests under way are answered\n" << std::flush;
+  (*server)->Stop();
+  return kDone;
+}
+
+}  // namespace weir

@@ -1,0 +1,70 @@
+// `weir serve`: one process that answers every gateway in the protocol it speaks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/streams.h"
+#include "weir/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace weir {
+
+struct ServeOptions {
+  std::string http = "127.0.0.1:8080";  // see net/endpoint.h; empty: not at all
+  std::string resp = "127.0.0.1:6380";
+  std::string rules;                 // a file or a directory; empty: the database
+  std::string database;              // empty: weir.db in the folder of the state
+  std::string state = "weir-state";  // a folder; "memory": nothing survives the process
+  std::uint64_t max_keys = 1'000'000;
+  std::size_t threads = 0;  // 0: one per core
+  std::string space = "default";
+  std::string fields = "draft-10";
+  std::string password;
+  std::vector<std::string> gateways = {"127.0.0.0/8", "::1"};
+};
+
+// A running server, from its wiring to its end.
+class RunningServer {
+ public:
+  // Says why not, if it cannot start.
+  static Result<std::unique_ptr<RunningServer>> Start(const ServeOptions& options);
+  ~RunningServer();
+  RunningServer(const RunningServer&) = delete;
+  RunningServer& operator=(const RunningServer&) = delete;
+
+  // What is said on the terminal: where it listens, where its rules come from, what to try first.
+  [[nodiscard]] std::string Banner() const;
+  // "127.0.0.1:8080", with the port that was chosen; empty if it does not listen there.
+  [[nodiscard]] std::string http_address() const;
+  [[nodiscard]] std::string resp_address() const;
+
+  // Readiness goes first, then requests under way are answered, for at most ten seconds.
+  void Stop();
+
+ private:
+  struct Parts;
+  explicit RunningServer(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+class ServeCommand {
+ public:
+  explicit ServeCommand(CLI::App& app);
+  [[nodiscard]] bool is_asked() const;
+  // Serves until SIGTERM or SIGINT.
+  int Run(Streams io) const;
+
+ private:
+  CLI::App* command_;
+  ServeOptions options_;
+};
+
+}  // namespace weir
