@@ -63,15 +63,14 @@ TEST(ConnectionTest, TheHandlerIsToldWhoIsThere) {
 
 TEST(ConnectionTest, APipelineIsHandledInOneCall) {
   int calls = 0;
-  NetHarness server(
-      {.handlers = Scripted({.on_bytes = [&](std::string_view unread, Connection&,
-                                             std::string& out) {
-         ++calls;
-         return ForEachLine(unread, [&](std::string_view line) {
-           out += line;
-           return Progress{};
-         });
-       }})});
+  NetHarness server({.handlers = Scripted(
+                         {.on_bytes = [&](std::string_view unread, Connection&, std::string& out) {
+                           ++calls;
+                           return ForEachLine(unread, [&](std::string_view line) {
+                             out += line;
+                             return Progress{};
+                           });
+                         }})});
   TestClient client = server.Connect();
   std::string pipeline;
   for (int i = 0; i < 1000; ++i) pipeline += "request " + std::to_string(i) + "\n";
@@ -165,16 +164,16 @@ TEST(ConnectionTest, APeerThatDoesNotReadIsNotReadFromEither) {
 TEST(ConnectionTest, AHandlerThatHasWrittenEnoughIsCalledAgainWhenItIsSent) {
   // Each byte is answered by 100,000; so a call handles three of them.
   std::size_t most_written = 0;
-  NetHarness server({.handlers = Scripted({.on_bytes = [&](std::string_view unread,
-                                                           Connection& connection,
-                                                           std::string& out) -> Progress {
-                       std::size_t done = 0;
-                       while (done < unread.size() && connection.HasRoom(out)) {
-                         out.append(100'000, unread[done++]);
-                       }
-                       most_written = std::max(most_written, out.size());
-                       return {.consumed = done, .next = Next::kAgain};
-                     }})});
+  NetHarness server(
+      {.handlers = Scripted({.on_bytes = [&](std::string_view unread, Connection& connection,
+                                             std::string& out) -> Progress {
+         std::size_t done = 0;
+         while (done < unread.size() && connection.HasRoom(out)) {
+           out.append(100'000, unread[done++]);
+         }
+         most_written = std::max(most_written, out.size());
+         return {.consumed = done, .next = Next::kAgain};
+       }})});
   TestClient client = server.Connect();
   const std::string request = "abcdefghijklmnopqrstuvwxyz";
   client.Send(request);

@@ -24,8 +24,8 @@ TEST(EndpointTest, SaysWhatIsWrongAndWhatWouldBeRight) {
   EXPECT_EQ(Endpoint::Parse("8080").error().message,
             "'8080' is no address to listen on: it has no port; write 127.0.0.1:8080, [::]:8080, "
             "or unix:/run/weir.sock");
-  for (const char* text : {"", ":8080", "::1:8080", "[127.0.0.1]:80", "[::g]:80", "[]:80", "a:",
-                           "a:65536", "a:-1", "a:8 ", "a:http", "unix:"}) {
+  for (const char* text : {"", ":8080", "::1:8080", "[127.0.0.1]:80", "[::g]:80", "[]:80",
+                           "a:", "a:65536", "a:-1", "a:8 ", "a:http", "unix:"}) {
     EXPECT_FALSE(Endpoint::Parse(text).ok()) << text;
   }
 }

@@ -124,8 +124,8 @@ TEST_F(HoldTest, AClientThatHadClosedItsSideBeforeGetsItsLateAnswer) {
 }
 
 TEST_F(HoldTest, ATimeoutDoesNotEndAHold) {
-  NetHarness server({.handlers = late_,
-                     .limits = {.idle = milliseconds(200), .request = milliseconds(200)}});
+  NetHarness server(
+      {.handlers = late_, .limits = {.idle = milliseconds(200), .request = milliseconds(200)}});
   TestClient client = server.Connect();
   client.Send("later\nrest of a requ");
   server.Settle();
@@ -135,13 +135,13 @@ TEST_F(HoldTest, ATimeoutDoesNotEndAHold) {
 
 TEST_F(HoldTest, ThereIsNoOtherCallWhileItLasts) {
   int calls = 0;
-  NetHarness server({.handlers = Scripted(
-                         {.on_bytes = [&](std::string_view unread, Connection& connection,
-                                          std::string&) -> Progress {
-                            ++calls;
-                            connection.Hold(seconds(1));
-                            return {.consumed = unread.size()};
-                          }})});
+  NetHarness server(
+      {.handlers = Scripted({.on_bytes = [&](std::string_view unread, Connection& connection,
+                                             std::string&) -> Progress {
+         ++calls;
+         connection.Hold(seconds(1));
+         return {.consumed = unread.size()};
+       }})});
   TestClient client = server.Connect();
   client.Send("a");
   server.Settle();

@@ -45,8 +45,9 @@ TEST(ListeningSocketTest, APortInUseIsRefusedAlsoIfItIsOurOwn) {
   const auto second = Open(name);
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().message,
-            name + ": cannot listen: Address already in use: stop the program that listens there, "
-                   "or choose another port");
+            name +
+                ": cannot listen: Address already in use: stop the program that listens there, "
+                "or choose another port");
 }
 
 TEST(ListeningSocketTest, APortIsFreeAgainAtOnceAlsoIfConnectionsAreWindingUp) {
