@@ -116,7 +116,7 @@ class NetHarness {
   }
   // Long enough for what should not happen to happen.
   void Settle() {
-    for (int i = 0; i < 20; ++i) worker_.loop().Turn(std::chrono::milliseconds(1));
+    for (int i = 0; i < 5; ++i) worker_.loop().Turn(std::chrono::milliseconds(1));
   }
   // Time passes, and is noticed.
   void Advance(Nanos time) {
