@@ -52,7 +52,7 @@ std::optional<Error> AddExample(const std::string& url) {
   if (!latest) return latest.error();
   if (*latest > 0) return std::nullopt;
   RulesService service(std::move(*store));
-  const auto applied = service.Import({{std::string(kExampleRules), "the example"}},
+  const auto applied = service.Import({{"the example", std::string(kExampleRules)}},
                                       {"weir", "an example to begin with"});
   if (const auto* refused = std::get_if<Refused>(&applied)) return Error{refused->message};
   return std::nullopt;
