@@ -19,8 +19,8 @@ build/build.ninja: CMakePresets.json | deps
 build: build/build.ninja ## build the program, build/weir
 	cmake --build --preset release --target weir-cli
 
-serve: build ## build the program and run its demonstration
-	build/weir demo
+serve: build ## build the program and start the server
+	build/weir serve
 
 test: build/build.ninja ## build everything and run all tests
 	cmake --build --preset release

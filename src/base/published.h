@@ -95,10 +95,11 @@ class Published {
 
   Note& TakeNote() const {
     // A thread comes back to the same note, which is still in its cache.
-    thread_local const std::size_t start = std::hash<std::thread::id>{}(std::this_thread::get_id());
+    thread_local const std::size_t kStart =
+        std::hash<std::thread::id>{}(std::this_thread::get_id());
     for (Pad* pad = &pad_;; pad = NextOf(*pad)) {
       for (std::size_t i = 0; i < kNotes; ++i) {
-        Note& note = pad->notes[(start + i) % kNotes];
+        Note& note = pad->notes[(kStart + i) % kNotes];
         bool taken = note.taken.load(std::memory_order_relaxed);
         if (!taken && note.taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) {
           return note;

@@ -16,10 +16,11 @@
 namespace weir::wire {
 
 struct RespLimits {
-  std::size_t arguments = 1024;           // of one command
-  std::size_t bulk = 64 * 1024;           // bytes of one argument
-  std::size_t line = 64 * 1024;           // bytes of a command that is a line of words
-  std::size_t command = 1 * 1024 * 1024;  // bytes of a command that is an array, lengths included
+  std::size_t arguments = 1024;               // of one command
+  std::size_t bulk = std::size_t{64} * 1024;  // bytes of one argument
+  std::size_t line = std::size_t{64} * 1024;  // bytes of a command that is a line of words
+  std::size_t command =
+      std::size_t{1} * 1024 * 1024;  // bytes of a command that is an array, lengths included
 };
 
 enum class RespStatus : std::uint8_t {
