@@ -113,7 +113,7 @@ void KeyStates::TakeSlowly(const table::Key& key, Permits cost, Instant now,
                            Decision& decision) noexcept {
   table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t kind) {
     algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
-    decision = Known(kind)->plan.Admit(state, cost, now);
+    decision = PlanOf(kind).Admit(state, cost, now);
     if (!state.writes().empty()) word = state.writes()[0].value;
   });
 }

@@ -146,6 +146,10 @@ class KeyStates : public table::Tenancy {
  protected:
   // The plan of a kind; null if there is none: words of that kind are from before our time.
   [[nodiscard]] virtual const Planned* Known(std::uint16_t kind) const noexcept = 0;
+  // The plan of a kind that was current a moment ago.
+  [[nodiscard]] virtual const algorithm::Plan& PlanOf(std::uint16_t kind) const noexcept {
+    return Known(kind)->plan;
+  }
   // What is to be used in place of `planned`: that, unless its limit has been changed meanwhile.
   [[nodiscard]] virtual const Planned& Latest(const Planned& planned) const noexcept = 0;
 
@@ -218,7 +222,7 @@ class KeyStates : public table::Tenancy {
     AnswerOf<Step> answer{};
     table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t kind) {
       algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
-      answer = step(Known(kind)->plan, state);
+      answer = step(PlanOf(kind), state);
       if (!state.writes().empty()) word = state.writes()[0].value;
     });
     return answer;

@@ -50,6 +50,12 @@ class KeyedLimiter::State final : public KeyStates {
     return planned != nullptr && planned->kind == kind ? planned : nullptr;
   }
   const Planned& Latest(const Planned& /*planned*/) const noexcept override { return current(); }
+  // After so many changes in a moment that nobody knows it any more: whatever is done by another
+  // plan counts for nothing, because the slot has another kind by now.
+  const algorithm::Plan& PlanOf(std::uint16_t kind) const noexcept override {
+    const Planned* planned = Known(kind);
+    return planned != nullptr ? planned->plan : current().plan;
+  }
   // Also of a kind so old that nobody knows it any more.
   std::uint16_t CurrentOf(std::uint16_t kind) const override {
     return has_records() ? KeyStates::CurrentOf(kind) : current().kind;

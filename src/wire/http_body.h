@@ -14,9 +14,9 @@
 namespace weir::wire {
 
 struct ChunkLimits {
-  std::size_t body = std::size_t{1024} * 1024;     // bytes; more: 413
-  std::size_t extensions = std::size_t{4} * 1024;  // bytes, of all chunks together; more: 400
-  std::size_t trailers = std::size_t{8} * 1024;    // bytes; more: 431
+  std::size_t body = 1'048'576;    // bytes; more: 413
+  std::size_t extensions = 4'096;  // bytes, of all chunks together; more: 400
+  std::size_t trailers = 8'192;    // bytes; more: 431
 };
 
 enum class ChunkStatus : std::uint8_t { kNeedMore, kDone, kBad };

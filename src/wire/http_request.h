@@ -17,10 +17,10 @@
 namespace weir::wire {
 
 struct HttpLimits {
-  std::size_t request_line = std::size_t{8} * 1024;  // bytes; longer: 414
-  std::size_t head = std::size_t{16} * 1024;         // bytes, request line included; longer: 431
-  std::size_t fields = 100;                          // more: 431
-  std::uint64_t body = std::uint64_t{1024} * 1024;   // bytes by Content-Length; more: 413
+  std::size_t request_line = 8'192;  // bytes; longer: 414
+  std::size_t head = 16'384;         // bytes, request line included; longer: 431
+  std::size_t fields = 100;          // more: 431
+  std::uint64_t body = 1'048'576;    // bytes by Content-Length; more: 413
 };
 
 enum class HttpVersion : std::uint8_t { k10, k11 };

@@ -9,18 +9,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
+
 namespace weir::wire {
 
 struct RespLimits {
-  std::size_t arguments = 1024;               // of one command
-  std::size_t bulk = std::size_t{64} * 1024;  // bytes of one argument
-  std::size_t line = std::size_t{64} * 1024;  // bytes of a command that is a line of words
-  std::size_t command =
-      std::size_t{1} * 1024 * 1024;  // bytes of a command that is an array, lengths included
+  std::size_t arguments = 1024;  // of one command
+  std::size_t bulk = 65'536;     // bytes of one argument
+  std::size_t line = 65'536;     // bytes of a command that is a line of words
+  // Bytes of a command that is an array, lengths included. REQUIRES: below 4 GiB.
+  std::size_t command = 1'048'576;
 };
 
 enum class RespStatus : std::uint8_t {
@@ -44,7 +47,9 @@ struct RespRequest {
 // more than a fast one. Allocates only to grow, for a command of more arguments than any before.
 class RespReader {
  public:
-  explicit RespReader(const RespLimits& limits = {}) : limits_(limits) {}
+  explicit RespReader(const RespLimits& limits = {}) : limits_(limits) {
+    WEIR_CHECK(limits.command <= std::numeric_limits<std::uint32_t>::max());
+  }
 
   // `bytes`: all that is unread. It may lie elsewhere than at the last call, but begins with the
   // same bytes (less those consumed). kCommand: `arguments` are views of `bytes` (words in quotes:
