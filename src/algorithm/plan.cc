@@ -337,17 +337,6 @@ void Plan::ForgiveDebt(std::span<std::uint64_t> words, Instant now) const {
   }
 }
 
-Permits Plan::Used(std::span<const std::uint64_t> words, Instant now) const {
-  std::uint64_t most = 0;
-  for (const Part& part : parts_) {
-    State state(words);
-    state.Enter(part.offset);
-    most = std::max(
-        most, std::visit([&](const auto& step) { return UsedIn(step, state, now); }, part.step));
-  }
-  return Permits{most};
-}
-
 Nanos Plan::ForgottenIn(State& state, Instant now) const {
   std::uint64_t longest = 0;
   for (const Part& part : parts_) {

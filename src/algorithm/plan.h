@@ -60,8 +60,6 @@ class Plan {
 
   // Leaves no bucket in debt, only empty.
   void ForgiveDebt(std::span<std::uint64_t> words, Instant now) const;
-  // Permits that are in use; of several limits, the most.
-  [[nodiscard]] Permits Used(std::span<const std::uint64_t> words, Instant now) const;
 
   // Until nothing of the state is remembered any more.
   [[nodiscard]] Nanos ForgottenIn(State& state, Instant now) const;

@@ -41,59 +41,55 @@ bool KeyStates::Holds(KeyHash hash) const noexcept {
   return records_ ? !RecordWord::Of(word).blank : word != 0;
 }
 
-std::optional<KeyStates::Parcel> KeyStates::Withdraw(KeyHash hash) {
+std::optional<KeyStates::Parcel> KeyStates::Copy(KeyHash hash) {
   const table::Key key = KeyOf(hash);
   table::AtomicSlot* slot = table_.FindOfAnyKind(key);
   if (slot == nullptr) return std::nullopt;
   Parcel parcel;
   if (!records_) {
-    Slot held = slot->Load();
-    while (table::SameKey(held.tag, key.tag) && !slot->Swap(held, {held.tag, 0})) {
-      held = slot->Load();
-    }
+    const Slot held = slot->Load();
     if (!table::SameKey(held.tag, key.tag)) return std::nullopt;  // it was in somebody's way
     parcel = {Known(table::KindOf(held.tag)), {held.word}};
   } else {
-    records_->Visit(*slot, [&](table::Records::Locked& record) {
+    records_->Visit(*slot, [&](const table::Records::Locked& record) {
       if (!table::SameKey(slot->tag(), key.tag)) return;
       const std::span<const std::uint64_t> words = record.words();
       parcel = {Known(static_cast<std::uint16_t>(words[0])), {words.begin() + 1, words.end()}};
-      record.BeginRewrite();  // and never ended: what is left is blank
     });
   }
   if (parcel.planned == nullptr) return std::nullopt;
   return parcel;
 }
 
+void KeyStates::Forget(KeyHash hash) {
+  const table::Key key = KeyOf(hash);
+  table::AtomicSlot* slot = table_.FindOfAnyKind(key);
+  if (slot == nullptr) return;
+  if (!records_) {
+    Slot held = slot->Load();
+    while (table::SameKey(held.tag, key.tag) && !slot->Swap(held, {held.tag, 0})) {
+      held = slot->Load();
+    }
+    return;
+  }
+  records_->Visit(*slot, [&](table::Records::Locked& record) {
+    // Begun and never ended: what is left is blank.
+    if (table::SameKey(slot->tag(), key.tag)) record.BeginRewrite();
+  });
+}
+
 void KeyStates::Deposit(const Planned& planned, KeyHash hash, const Parcel& parcel, Instant now) {
   std::vector<std::uint64_t> carried(planned.plan.words());
   planned.plan.Carry(parcel.planned->plan, parcel.words, carried, now);
   const table::Key key = table_.map().KeyOf(hash.low, hash.high, KindOf(planned));
-  // Somebody may have begun anew with the key meanwhile: what it brings is added to that.
-  const auto add = [&](const Plan& plan, algorithm::State& state) {
-    return plan.Charge(state, planned.plan.Used(carried, now), now);
-  };
   if (!records_) {
-    bool is_there = false;
     table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t /*kind*/) {
-      is_there = word != 0;
-      if (!is_there) word = carried[0];
+      if (word == 0) word = carried[0];
     });
-    if (is_there) ChangeKey(planned, key, now, add);
     return;
   }
-  {
-    table::Records::Locked record = records_->Lock(key, now);
-    if (record.words()[0] == 0) {
-      FillRecord(record, planned, carried, now);
-      return;
-    }
-  }
-  ChangeKey(planned, key, now, add);
-}
-
-void KeyStates::FillRecord(table::Records::Locked& record, const Planned& planned,
-                           std::span<const std::uint64_t> carried, Instant now) noexcept {
+  table::Records::Locked record = records_->Lock(key, now);
+  if (record.words()[0] != 0) return;
   const std::span<std::uint64_t> words = record.BeginRewrite();
   words[0] = planned.kind;
   std::copy(carried.begin(), carried.end(), words.begin() + 1);

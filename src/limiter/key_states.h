@@ -121,16 +121,18 @@ class KeyStates : public table::Tenancy {
   }
 
   // A key that goes from one table to another, because its limit was changed to one whose state is
-  // of another size: what it has used, as the words of `planned`.
+  // of another size. It is copied first and forgotten last: whoever looks for it meanwhile finds it
+  // in one of them, and who is killed meanwhile leaves it in both.
   struct Parcel {
     const Planned* planned = nullptr;
-    std::vector<std::uint64_t> words;
+    std::vector<std::uint64_t> words;  // of `planned`
   };
   [[nodiscard]] bool Holds(KeyHash hash) const noexcept;
-  // Nothing if the key is not here. Afterwards it is forgotten here.
-  std::optional<Parcel> Withdraw(KeyHash hash);
-  // REQUIRES: the key was not here. If it came meanwhile, both count.
+  // Nothing if the key is not here.
+  std::optional<Parcel> Copy(KeyHash hash);
+  // Does nothing if the key has come meanwhile.
   void Deposit(const Planned& planned, KeyHash hash, const Parcel& parcel, Instant now);
+  void Forget(KeyHash hash);
 
   [[nodiscard]] std::uint64_t evicted() const noexcept { return table_.evicted(); }
   [[nodiscard]] std::size_t bytes() noexcept { return table_.memory().bytes(); }
@@ -169,9 +171,6 @@ class KeyStates : public table::Tenancy {
   [[nodiscard]] table::Key KeyOf(KeyHash hash) const noexcept {
     return table_.map().KeyOf(hash.low, hash.high, kRecordKind);
   }
-
-  static void FillRecord(table::Records::Locked& record, const Planned& planned,
-                         std::span<const std::uint64_t> carried, Instant now) noexcept;
 
   // A request of a batch, on its way.
   struct alignas(32) Request {

@@ -265,8 +265,9 @@ void Ledger::BringOver(const Ask& ask, Instant now) noexcept {
   for (std::size_t i = 0; i < shelf_count_.load(std::memory_order_acquire); ++i) {
     Shelf& other = *all_shelves_[i].load(std::memory_order_relaxed);
     if (&other == ask.limit->shelf_ || !other.Holds(ask.key)) continue;
-    if (const auto parcel = other.Withdraw(ask.key)) {
+    if (const auto parcel = other.Copy(ask.key)) {
       ask.limit->shelf_->Deposit(ask.limit->planned_, ask.key, *parcel, now);
+      other.Forget(ask.key);
     }
   }
 }

@@ -11,8 +11,7 @@
 //                                                made when the first such limit is entered
 //
 // In a folder all of it survives the process, however that ends; the limits are kept beside the
-// tables, because a word says nothing without its limit. One process at a time has a folder. (A key
-// that is on its way from one table to another when the process is killed starts anew.)
+// tables, because a word says nothing without its limit. One process at a time has a folder.
 //
 // Thread safety: everything may be called by any number of threads. Enter() may wait and is for
 // whoever changes rules; nothing else does.

@@ -38,10 +38,11 @@ void Connection::Start(const ConnectionFacts& facts) {
   if (facts.peer && !is_proxied && !seat_->TakeFor(*facts.peer)) {
     return Close(Ending::kTooManyFromPeer);
   }
-  interest_ = kReading;
-  if (all_.loop_.Watch(socket_.get(), interest_, *this) != 0) {
+  if (all_.loop_.Watch(socket_.get(), kReading, *this) != 0) {
     return Close(Ending::kNoDescriptors);
   }
+  interest_ = kReading;
+  is_watched_ = true;
   if (is_proxied) {
     early_ = std::make_unique<ConnectionFacts>(facts);
     Await(Wait::kProxyHeader);
@@ -62,6 +63,10 @@ void Connection::Begin(const ConnectionFacts& facts) {
 
 void Connection::Close(Ending ending) {
   if (!is_open()) return;
+  // Not left to closing: a process that is being forked has the socket too for a moment, and the
+  // kernel would go on telling of it.
+  if (is_watched_) all_.loop_.Unwatch(socket_.get());
+  is_watched_ = false;
   socket_ = Descriptor();
   all_.loop_.Cancel(timer_);
   Deadlines::Clear(*this);

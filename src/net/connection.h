@@ -124,6 +124,7 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   Instant held_until_;
   Loop::Timer timer_ = Loop::kNoTimer;  // of kHold and kTurn
   std::uint32_t interest_ = 0;          // what the kernel was asked to tell
+  bool is_watched_ = false;
   Wait wait_ = Wait::kRequest;
   Next next_ = Next::kRead;                 // when all is sent
   Ending ending_ = Ending::kHandlerClosed;  // when all is said

@@ -47,7 +47,7 @@ class Loop {
   ~Loop();
 
   // The watch is level-triggered: what is not dealt with is told again in the next turn. It ends
-  // when the descriptor is closed, if it is the only one of its socket, or with Unwatch().
+  // with Unwatch(), which comes before the descriptor is closed.
   // Returns 0 or an error number: the kernel has no memory or no watches left.
   [[nodiscard]] int Watch(int fd, std::uint32_t events, Watcher& watcher);
   void ChangeWatch(int fd, std::uint32_t events, Watcher& watcher);
