@@ -11,7 +11,7 @@
 #include "server/streams.h"
 #include "weir/result.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): not ours
 class App;
 }
 

@@ -233,12 +233,12 @@ void Checker::LookOnly(Instant now, CheckReply& reply) {
 
 void Checker::TakeEnforced(Instant now, CheckReply& reply) {
   if (reply.enforced_.empty()) return;
-  auto& [asks, taken] = reply.from_enforced_;
   const auto take = [&] {
-    reply.from_enforced_.Prepare(reply.enforced_);
-    const Decision all = ledger_->TakeAll(asks, taken, now);
-    for (std::size_t i = 0; i < asks.size(); ++i) {
-      reply.findings_[reply.enforced_[i].finding].decision = taken[i].decision;
+    CheckReply::Taking& taking = reply.from_enforced_;
+    taking.Prepare(reply.enforced_);
+    const Decision all = ledger_->TakeAll(taking.asks, taking.taken, now);
+    for (std::size_t i = 0; i < taking.asks.size(); ++i) {
+      reply.findings_[reply.enforced_[i].finding].decision = taking.taken[i].decision;
     }
     reply.wait_ = all.wait;
     reply.refused_ = !all;
