@@ -233,6 +233,8 @@ TEST(HttpRequestTest, SmugglingIsRefused) {
       {"X: a\nTransfer-Encoding: chunked\r\n", 400},
       {"X: a\rTransfer-Encoding: chunked\r\n", 400},
       {"X: a\r\r\n", 400},
+      {"\rTransfer-Encoding: chunked\r\n", 400},
+      {"X: a\r\n\r\r\nY: b\r\n", 400},
       {"X: a\n\r\n", 400},
       {"X: a\r\n\n", 400},
       {"X: \x01\r\n", 400},

@@ -207,6 +207,8 @@ TEST(RespRequestTest, LimitsAreTheLastThatIsAccepted) {
   EXPECT_FALSE(ok("a b c d\r\n"));
   EXPECT_TRUE(ok("123456789012\n"));
   EXPECT_FALSE(ok("1234567890123\n"));
+  EXPECT_EQ(ReadAll("123456789012", limits).problem, "");  // may still end here
+  EXPECT_EQ(ReadAll("1234567890123", limits).problem, "Protocol error: too big inline request");
 
   const RespLimits small{.arguments = 3, .bulk = 5, .line = 12, .command = 37};
   EXPECT_EQ(ReadAll(Array({"12345", "12345", "12345"}), small).problem, "");
