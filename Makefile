@@ -4,17 +4,25 @@ FUZZ_SECONDS ?= 30
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build serve test bench bench-billion check check-format check-layers check-docs \
-	check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
+.PHONY: help deps deps-build configure build serve test bench bench-billion check check-format check-layers \
+	check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## install what is missing from the system's packages (tools/packages.txt)
+deps: ## install what is missing from the system's packages (tools/packages*.txt)
+	@tools/install_packages.sh tools/packages.txt tools/packages-development.txt
+
+deps-build:
 	@tools/install_packages.sh tools/packages.txt
 
-build/build.ninja: CMakePresets.json | deps
+# With tests and benchmarks.
+configure: deps
 	cmake --preset release
+
+# The program needs less than its tests do. Once those were configured, they stay.
+build/build.ninja: CMakePresets.json | deps-build
+	cmake --preset release -D WEIR_BUILD_TESTS=OFF -D WEIR_BUILD_BENCH=OFF
 
 build: build/build.ninja ## build the program, build/weir
 	cmake --build --preset release --target weir-cli
@@ -22,15 +30,15 @@ build: build/build.ninja ## build the program, build/weir
 serve: build ## build the program and start the server
 	build/weir serve
 
-test: build/build.ninja ## build everything and run all tests
+test: configure ## build everything and run all tests
 	cmake --build --preset release
 	ctest --preset release
 
-bench: build/build.ninja ## build and run the benchmarks
+bench: configure ## build and run the benchmarks
 	cmake --build --preset release
 	tools/bench.sh build/bench
 
-bench-billion: build/build.ninja ## the benchmark with a billion keys (24 GiB of memory)
+bench-billion: configure ## the benchmark with a billion keys (24 GiB of memory)
 	cmake --build --preset release --target billion_bench
 	build/bench/billion_bench
 
@@ -48,10 +56,10 @@ check-layers:
 check-docs: build
 	tools/check_docs.py --build build
 
-check-lint: build/build.ninja
+check-lint: configure
 	tools/lint.sh build
 
-check-instructions: build/build.ninja ## count the instructions of a decision against its budget
+check-instructions: configure ## count the instructions of a decision against its budget
 	cmake --build --preset release
 	tools/check_instructions.sh
 
