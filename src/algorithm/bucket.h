@@ -90,6 +90,17 @@ class Bucket {
     }
   }
 
+  [[nodiscard]] bool Admits(Trial trial) const noexcept { return trial.after <= capacity_; }
+  // What there is to say if it was only a look: what is there is there still.
+  void TellLook(Trial trial, Permits cost, Decision& decision) const noexcept {
+    Tell(trial, cost, decision);
+    const Level level = LevelOf(trial.used);
+    decision.remaining = Permits{level.remaining};
+    decision.reset_after = ToDuration(level.reset_ns);
+  }
+  // Of those that do, a key that was refused is as good as one never seen.
+  [[nodiscard]] bool starts_full() const noexcept { return missing_ == 0; }
+
   // Takes `cost` permits whether they are there or not: the bucket goes into debt.
   Decision Charge(std::uint64_t& word, Permits cost, Instant now) const noexcept {
     const std::uint64_t tick = TickAt(now);
@@ -222,6 +233,7 @@ class PlainBucket {
     if (after <= capacity_ && cost.count != 0) word = tick + after;
     return {used, after};
   }
+  [[nodiscard]] bool Admits(Trial trial) const noexcept { return trial.after <= capacity_; }
 
   [[gnu::always_inline]] void Tell(Trial trial, Permits cost, Decision& decision) const noexcept {
     decision.grace = Grace::kNone;
@@ -244,6 +256,11 @@ class PlainBucket {
       decision.verdict = Verdict::kNever;
       decision.retry_after = Nanos::max();
     }
+  }
+  void TellLook(Trial trial, Permits cost, Decision& decision) const noexcept {
+    Tell(trial, cost, decision);
+    SetLevel(std::min(trial.used, capacity_), decision);
+    decision.reset_after = Duration(trial.used);
   }
 
  private:

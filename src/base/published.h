@@ -69,6 +69,11 @@ class Published {
     }
   }
 
+  // Whether nothing was published since.
+  [[nodiscard]] bool IsCurrent(const Reading& reading) const noexcept {
+    return current_.load(std::memory_order_acquire) == reading.value_;
+  }
+
   // Readers that come later get `next`. Older values that nobody reads any more are freed.
   void Publish(std::unique_ptr<const T> next) {
     WEIR_CHECK(next != nullptr);

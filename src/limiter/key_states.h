@@ -113,6 +113,40 @@ class KeyStates : public table::Tenancy {
     return decision;
   }
 
+  // A request that was looked at and may be carried out, under a plan that is a bucket. Who takes
+  // from several keys, all or nothing, looks at all of them first.
+  struct Look {
+    table::Key key;
+    table::AtomicSlot* slot;  // null: it is not known here
+    algorithm::Bucket::Trial trial;
+  };
+  template <typename Bucket>
+  [[gnu::always_inline]] Look LookAt(const Bucket& bucket, std::uint16_t kind, KeyHash hash,
+                                     Permits cost, Instant now) const noexcept {
+    const table::Table::Map map = table_.map();
+    Look look{map.KeyOf(hash.low, hash.high, kind), nullptr, {}};
+    look.slot = map.Look(look.key);
+    if (look.slot == nullptr) [[unlikely]] {
+      look.slot = map.LookNearby(look.key);
+    }
+    std::uint64_t word = 0;
+    if (look.slot != nullptr) word = look.slot->word().load(std::memory_order_acquire);
+    if (word == 0) look.slot = nullptr;  // forgotten, or moved to another table
+    look.trial = bucket.Try(word, cost, bucket.TickAt(now));
+    return look;
+  }
+  // False if somebody else came first: then Take() does it. REQUIRES: the key is known
+  template <typename Bucket>
+  [[gnu::always_inline]] static bool TakeSeen(const Bucket& bucket, const Look& look, Permits cost,
+                                              Instant now, Decision& decision) noexcept {
+    algorithm::Bucket::Trial trial;
+    const std::uint64_t tick = bucket.TickAt(now);
+    const auto step = [&](std::uint64_t& word) { trial = bucket.Try(word, cost, tick); };
+    if (!table::Table::TryUpdate(*look.slot, look.key.tag, step)) return false;
+    bucket.Tell(trial, cost, decision);
+    return true;
+  }
+
   // Runs `step(plan, state)` on the state of a key and keeps what it changed, atomically.
   template <typename Step>
   AnswerOf<Step> Change(const Planned& planned, KeyHash hash, Instant now,

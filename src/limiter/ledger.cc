@@ -298,12 +298,55 @@ Reservation Ledger::Reserve(const Ask& ask, Instant now) noexcept {
   return ReserveAt(ask, ask.patience, timeline_->FollowClock(now));
 }
 
+// TakeAll() in the fewest steps, where all limits are buckets, all keys are known and nobody is to
+// wait: nearly always. Nothing if that is not so, or another request came between look and taking.
+std::optional<Decision> Ledger::TakeFromBuckets(std::span<const Ask> asks,
+                                                std::span<Reservation> taken,
+                                                Timeline::Moment moment) noexcept {
+  constexpr std::size_t kMost = 8;
+  if (asks.size() > kMost || moment.ahead != Nanos(0)) return std::nullopt;
+  std::array<KeyStates::Look, kMost> looks;
+  bool admitted = true;
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    const Ask& ask = asks[i];
+    const Planned& planned = ask.limit->planned_;
+    const bool simple = planned.bucket != nullptr && planned.bucket->starts_full();
+    if (!simple || ask.patience != Nanos(0)) return std::nullopt;
+    planned.WithBucket([&](const auto& bucket) {
+      looks[i] = ask.limit->shelf_->LookAt(bucket, planned.kind, ask.key, ask.cost, moment.now);
+      admitted &= bucket.Admits(looks[i].trial) || ask.cost.count == 0;
+    });
+    if (looks[i].slot == nullptr) return std::nullopt;  // it may be on another shelf
+  }
+  Decision all{.remaining = Permits{UINT64_MAX}};
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    const Ask& ask = asks[i];
+    Decision& decision = taken[i].decision;
+    bool done = true;
+    ask.limit->planned_.WithBucket([&](const auto& bucket) {
+      if (admitted) {
+        done = Shelf::TakeSeen(bucket, looks[i], ask.cost, moment.now, decision);
+      } else {
+        bucket.TellLook(looks[i].trial, ask.cost, decision);
+      }
+    });
+    taken[i].cost = admitted ? ask.cost : Permits{0};
+    taken[i].taken = moment.now;
+    if (admitted && !(done && decision.allowed())) {
+      for (std::size_t j = 0; j < i; ++j) Cancel(asks[j], taken[j], moment.now);
+      return std::nullopt;
+    }
+    internal::Join(all, decision, i);
+  }
+  return all;
+}
+
 Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken,
                          Instant now) noexcept {
   WEIR_CHECK(asks.size() == taken.size());
   const Timeline::Moment moment = timeline_->FollowClock(now);
-  if (asks.size() == 1 && asks[0].patience == Nanos(0)) [[likely]] {
-    // The one case that needs no second look, and is by far the most frequent.
+  if (auto decision = TakeFromBuckets(asks, taken, moment)) return *decision;
+  if (asks.size() == 1 && asks[0].patience == Nanos(0)) {  // the one case without a second look
     const Ask& ask = asks[0];
     Decision decision =
         ShelfOf(ask, moment.now).Take(ask.limit->planned_, ask.key, ask.cost, moment.now);

@@ -119,6 +119,8 @@ class Ledger {
   template <typename Step>
   auto Change(const Ask& ask, Instant now, const Step& step) noexcept;
   Reservation ReserveAt(const Ask& ask, Nanos patience, Timeline::Moment moment) noexcept;
+  std::optional<Decision> TakeFromBuckets(std::span<const Ask> asks, std::span<Reservation> taken,
+                                          Timeline::Moment moment) noexcept;
 
   const LedgerOptions options_;
   std::unique_ptr<Directory> directory_;  // plans by kind; null: not in use

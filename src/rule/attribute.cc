@@ -1,20 +1,16 @@
 #include "rule/attribute.h"
 
-#include <algorithm>
-
 namespace weir::rule {
 
 std::optional<Schema::Number> Schema::Add(std::string_view name) {
   if (const auto number = Find(name)) return number;
   if (names_.size() == kMost) return std::nullopt;
+  const auto number = static_cast<Number>(names_.size());
   names_.emplace_back(name);
-  return static_cast<Number>(names_.size() - 1);
-}
-
-std::optional<Schema::Number> Schema::Find(std::string_view name) const {
-  const auto found = std::find(names_.begin(), names_.end(), name);
-  if (found == names_.end()) return std::nullopt;
-  return static_cast<Number>(found - names_.begin());
+  std::size_t place = PlaceOf(HeadOf(name), name.size());
+  while (places_[place].used) place = (place + 1) % kPlaces;
+  places_[place] = {HeadOf(name), name.size(), number, true};
+  return number;
 }
 
 Values::Values(const Schema& schema, std::span<const Attribute> attributes) : Values(schema) {
@@ -22,13 +18,6 @@ Values::Values(const Schema& schema, std::span<const Attribute> attributes) : Va
     const auto number = schema.Find(attribute.name);
     if (number && !Has(*number)) Set(*number, attribute.value);
   }
-}
-
-void Values::Set(Schema::Number number, std::string_view value) {
-  WEIR_CHECK(number < size_);
-  if (value.data() == nullptr) value = "";  // given, though empty
-  values_[number] = value.substr(0, kLongest);
-  if (number == Schema::kIpNumber) ip_ = Address::Parse(value);
 }
 
 }  // namespace weir::rule

@@ -5,9 +5,11 @@
 // that order once.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,15 +34,53 @@ class Schema {
   static constexpr std::size_t kMost = 64;
   static constexpr Number kIpNumber = 0;  // is in every schema
 
-  Schema() : names_{std::string(kIp)} {}
+  Schema() { Add(kIp); }
 
   // The number of `name`, a new one if need be; nothing if there are kMost already.
   std::optional<Number> Add(std::string_view name);
-  [[nodiscard]] std::optional<Number> Find(std::string_view name) const;
+  [[nodiscard]] std::optional<Number> Find(std::string_view name) const {
+    const std::uint64_t head = HeadOf(name);
+    for (std::size_t i = PlaceOf(head, name.size()); places_[i].used; i = (i + 1) % kPlaces) {
+      const Place& place = places_[i];
+      const bool may_be = place.head == head && place.size == name.size();
+      if (may_be && (name.size() <= sizeof head || names_[place.number] == name)) {
+        return place.number;
+      }
+    }
+    return std::nullopt;
+  }
   [[nodiscard]] std::span<const std::string> names() const { return names_; }
 
  private:
+  // Every request has all its names looked up, and most of them are short.
+  struct Place {
+    std::uint64_t head = 0;
+    std::size_t size = 0;
+    Number number = 0;
+    bool used = false;
+  };
+  static constexpr std::size_t kPlaces = 4 * kMost;
+
+  // All of a text of up to eight characters, and the beginning of a longer one.
+  static std::uint64_t HeadOf(std::string_view text) {
+    const char* at = text.data();
+    const std::size_t size = text.size();
+    const auto four = [](const char* from) {
+      std::uint32_t bytes = 0;
+      std::memcpy(&bytes, from, sizeof bytes);
+      return std::uint64_t{bytes};
+    };
+    const auto one = [](char c) { return std::uint64_t{static_cast<unsigned char>(c)}; };
+    if (size > 8) return four(at) | four(at + 4) << 32;
+    if (size >= 4) return four(at) | four(at + size - 4) << 32;
+    return size == 0 ? 0 : one(at[0]) | one(at[size / 2]) << 8 | one(at[size - 1]) << 16;
+  }
+  static std::size_t PlaceOf(std::uint64_t head, std::size_t size) {
+    return ((head ^ size) * 0x9E3779B97F4A7C15 >> 32) % kPlaces;
+  }
+
   std::vector<std::string> names_;
+  std::array<Place, kPlaces> places_{};
 };
 
 // Values of a request by number. Views: what they look at must outlive them.
@@ -51,21 +91,36 @@ class Values {
 
   // All absent.
   explicit Values(const Schema& schema) : size_(schema.names().size()) {
-    for (std::size_t i = 0; i < size_; ++i) values_[i] = std::string_view();
+    for (std::size_t i = 0; i < size_; ++i) values_[i].data = nullptr;
   }
   // Those of `attributes` that `schema` knows; of one given twice, the first.
   Values(const Schema& schema, std::span<const Attribute> attributes);
 
-  void Set(Schema::Number number, std::string_view value);
-  [[nodiscard]] bool Has(Schema::Number number) const { return values_[number].data() != nullptr; }
+  void Set(Schema::Number number, std::string_view value) {
+    WEIR_CHECK(number < size_);
+    // One that is given is there, though it may be empty.
+    values_[number] = {value.data() != nullptr ? value.data() : "",
+                       std::min(value.size(), kLongest)};
+    if (number == Schema::kIpNumber) ip_ = Address::Parse(value);
+  }
+  [[nodiscard]] bool Has(Schema::Number number) const { return values_[number].data != nullptr; }
   // Empty if absent.
-  [[nodiscard]] std::string_view operator[](Schema::Number number) const { return values_[number]; }
+  [[nodiscard]] std::string_view operator[](Schema::Number number) const {
+    const View& view = values_[number];
+    return view.data != nullptr ? std::string_view(view.data, view.size) : std::string_view();
+  }
   // `ip` as an address, if it is one.
   [[nodiscard]] const std::optional<Address>& ip() const { return ip_; }
 
  private:
+  // As std::string_view, but not cleared when it is made: a schema has fewer than kMost names.
+  struct View {
+    const char* data;
+    std::size_t size;
+  };
+
   std::size_t size_;
-  std::array<std::string_view, Schema::kMost> values_;
+  std::array<View, Schema::kMost> values_;  // NOLINT(*-member-init): the first size_ are set
   std::optional<Address> ip_;
 };
 

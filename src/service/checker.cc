@@ -81,14 +81,6 @@ void CheckReply::Clear() {
   enforced_.clear();
   shadow_.clear();
   looks_.clear();
-  from_enforced_.asks.clear();
-  rules_.reset();
-}
-
-void CheckReply::Taking::Prepare(std::span<const Pending> pending) {
-  asks.clear();
-  for (const Pending& one : pending) asks.push_back(one.ask);
-  taken.assign(asks.size(), {});
 }
 
 Checker::Checker(std::unique_ptr<Ledger> ledger, CheckerOptions options)
@@ -141,7 +133,9 @@ void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
 
 void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply) {
   reply.Clear();
-  const ActiveRules& active = *reply.rules_.emplace(active_.Read());
+  // In a row of requests the rules are most likely those of the one before.
+  if (!reply.rules_ || !active_.IsCurrent(*reply.rules_)) reply.rules_.emplace(active_.Read());
+  const ActiveRules& active = **reply.rules_;
   reply.space_ = active.book->Find(request.space);
   if (reply.space_ == nullptr) return;
   const rule::Space& space = *reply.space_;
@@ -160,7 +154,8 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
   }
   if (reply.refused_) {
     Look(reply.shadow_, now, reply);
-    Ban(now, reply);
+    Ban(reply.enforced_, now, reply);
+    Ban(reply.looks_, now, reply);
   } else {
     TakeShadow(now, reply);
   }
@@ -186,41 +181,43 @@ void Checker::Collect(const Hit& hit, const ActiveRules& active, Instant now, Ch
            {.verdict = Verdict::kNever, .retry_after = Nanos::max(), .reset_after = Nanos::max()});
     return;
   }
-  std::optional<Ledger::Ask> ban;
+  CheckReply::Purpose purpose{};
   if (hit.rule->rule->exceed.what == Exceed::kBan) {
-    ban.emplace(
-        Ledger::Ask{active.bans.at(hit.rule->rule->exceed.time).get(), Derive(hit.key, kBan)});
-    const Decision banned = ledger_->Peek(*ban, now);
+    purpose.ban = active.bans.at(hit.rule->rule->exceed.time).get();
+    purpose.ban_key = Derive(hit.key, kBan);
+    const Decision banned = ledger_->Peek({purpose.ban, purpose.ban_key}, now);
     if (!banned) {
       refuse(Finding::Why::kBanned, banned);
       return;
     }
   }
+  // Asking under a rule that counts failures is free: it is only looked whether there is room.
+  const bool looks_only = hit.rule->rule->counts == Counts::kFailures;
+  CheckReply::Asks& into = looks_only     ? reply.looks_
+                           : hit.enforced ? reply.enforced_
+                                          : reply.shadow_;
+  const Nanos patience = PatienceOf(*hit.rule);
   for (std::size_t i = 0; i < hit.allowance->limits.size(); ++i) {
     const std::uint32_t number = hit.allowance->limits[i];
-    const Ledger::Ask ask{active.limits[number].get(), Derive(hit.key, i), hit.cost,
-                          PatienceOf(*hit.rule)};
-    const auto finding = static_cast<std::uint32_t>(reply.findings_.size());
+    purpose.finding = static_cast<std::uint32_t>(reply.findings_.size());
     reply.findings_.push_back(
         {hit.rule, &active.book->limits()[number], {}, Finding::Why::kLimit, hit.enforced});
-    // Asking under a rule that counts failures is free: it is only looked whether there is room.
-    const bool looks_only = hit.rule->rule->counts == Counts::kFailures;
-    auto& pending = looks_only ? reply.looks_ : hit.enforced ? reply.enforced_ : reply.shadow_;
-    pending.push_back({ask, finding, ban});
+    into.asks.push_back({active.limits[number].get(), Derive(hit.key, i), hit.cost, patience});
+    into.purposes.push_back(purpose);
   }
 }
 
-void Checker::Look(std::span<const CheckReply::Pending> pending, Instant now, CheckReply& reply) {
-  for (const CheckReply::Pending& one : pending) {
-    reply.findings_[one.finding].decision = ledger_->Peek(one.ask, now);
+void Checker::Look(const CheckReply::Asks& asks, Instant now, CheckReply& reply) {
+  for (std::size_t i = 0; i < asks.asks.size(); ++i) {
+    reply.findings_[asks.purposes[i].finding].decision = ledger_->Peek(asks.asks[i], now);
   }
 }
 
 void Checker::LookOnly(Instant now, CheckReply& reply) {
   Look(reply.looks_, now, reply);
   bool has_room = false;
-  for (const CheckReply::Pending& pending : reply.looks_) {
-    Finding& finding = reply.findings_[pending.finding];
+  for (const CheckReply::Purpose& purpose : reply.looks_.purposes) {
+    Finding& finding = reply.findings_[purpose.finding];
     if (finding.decision || !finding.enforced) continue;
     if (MayStretch(finding) && (has_room || HasRoom())) {
       has_room = true;
@@ -232,13 +229,14 @@ void Checker::LookOnly(Instant now, CheckReply& reply) {
 }
 
 void Checker::TakeEnforced(Instant now, CheckReply& reply) {
-  if (reply.enforced_.empty()) return;
+  auto& [asks, purposes, taken] = reply.enforced_;
+  if (asks.empty()) return;
   const auto take = [&] {
-    CheckReply::Taking& taking = reply.from_enforced_;
-    taking.Prepare(reply.enforced_);
-    const Decision all = ledger_->TakeAll(taking.asks, taking.taken, now);
-    for (std::size_t i = 0; i < taking.asks.size(); ++i) {
-      reply.findings_[reply.enforced_[i].finding].decision = taking.taken[i].decision;
+    CheckReply::Asks& from = reply.enforced_;
+    from.taken.resize(from.asks.size());
+    const Decision all = ledger_->TakeAll(from.asks, from.taken, now);
+    for (std::size_t i = 0; i < from.asks.size(); ++i) {
+      reply.findings_[from.purposes[i].finding].decision = from.taken[i].decision;
     }
     reply.wait_ = all.wait;
     reply.refused_ = !all;
@@ -248,17 +246,23 @@ void Checker::TakeEnforced(Instant now, CheckReply& reply) {
 
   // Elastic: above the limit while the host has room. What is above is not charged, so that the
   // client is back at its limit the moment the room is gone; the other limits still count.
-  const auto may_pass = [&](const CheckReply::Pending& pending) {
-    const Finding& finding = reply.findings_[pending.finding];
+  const auto may_pass = [&](const CheckReply::Purpose& purpose) {
+    const Finding& finding = reply.findings_[purpose.finding];
     return finding.decision.allowed() || MayStretch(finding);
   };
-  if (!std::all_of(reply.enforced_.begin(), reply.enforced_.end(), may_pass) || !HasRoom()) return;
-  std::erase_if(reply.enforced_, [&](const CheckReply::Pending& pending) {
-    Decision& decision = reply.findings_[pending.finding].decision;
-    if (decision) return false;
-    Stretch(decision);
-    return true;
-  });
+  if (!std::all_of(purposes.begin(), purposes.end(), may_pass) || !HasRoom()) return;
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    Decision& decision = reply.findings_[purposes[i].finding].decision;
+    if (decision) {
+      asks[left] = asks[i];
+      purposes[left++] = purposes[i];
+    } else {
+      Stretch(decision);
+    }
+  }
+  asks.resize(left);
+  purposes.resize(left);
   take();
 }
 
@@ -268,41 +272,38 @@ bool Checker::MayStretch(const Finding& finding) {
 
 // Each rule in shadow by itself, as if it were enforced.
 void Checker::TakeShadow(Instant now, CheckReply& reply) {
-  const auto rule_of = [&](const CheckReply::Pending& pending) {
-    return reply.findings_[pending.finding].rule;
+  CheckReply::Asks& shadow = reply.shadow_;
+  const auto rule_of = [&](std::size_t i) {
+    return reply.findings_[shadow.purposes[i].finding].rule;
   };
-  auto& [asks, taken] = reply.from_shadow_;
-  for (auto first = reply.shadow_.begin(); first != reply.shadow_.end();) {
-    const auto last = std::find_if(first, reply.shadow_.end(), [&](const auto& pending) {
-      return rule_of(pending) != rule_of(*first);
-    });
-    const std::span<const CheckReply::Pending> group{first, last};
-    reply.from_shadow_.Prepare(group);
-    ledger_->TakeAll(asks, taken, now);
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      reply.findings_[group[i].finding].decision = taken[i].decision;
+  shadow.taken.resize(shadow.asks.size());
+  for (std::size_t first = 0, last = 0; first < shadow.asks.size(); first = last) {
+    while (last < shadow.asks.size() && rule_of(last) == rule_of(first)) ++last;
+    ledger_->TakeAll(std::span(shadow.asks).subspan(first, last - first),
+                     std::span(shadow.taken).subspan(first, last - first), now);
+    for (std::size_t i = first; i < last; ++i) {
+      reply.findings_[shadow.purposes[i].finding].decision = shadow.taken[i].decision;
     }
-    first = last;
   }
 }
 
 // Who is over a limit that bans. Looked at once more: another request of the client may have been
 // given back meanwhile, and nobody is banned for that.
-void Checker::Ban(Instant now, CheckReply& reply) {
-  const auto ban = [&](const CheckReply::Pending& pending) {
-    Finding& finding = reply.findings_[pending.finding];
-    if (!pending.ban || !finding.enforced || finding.decision.verdict != Verdict::kDeny) return;
-    if (ledger_->Peek(pending.ask, now)) return;
-    ledger_->Reserve(*pending.ban, now);
+void Checker::Ban(const CheckReply::Asks& asks, Instant now, CheckReply& reply) {
+  for (std::size_t i = 0; i < asks.asks.size(); ++i) {
+    const CheckReply::Purpose& purpose = asks.purposes[i];
+    Finding& finding = reply.findings_[purpose.finding];
+    const bool bans = purpose.ban != nullptr && finding.enforced;
+    if (!bans || finding.decision.verdict != Verdict::kDeny) continue;
+    if (ledger_->Peek(asks.asks[i], now)) continue;
+    ledger_->Reserve({purpose.ban, purpose.ban_key}, now);
     finding.decision.retry_after = finding.rule->rule->exceed.time;
-  };
-  std::for_each(reply.enforced_.begin(), reply.enforced_.end(), ban);
-  std::for_each(reply.looks_.begin(), reply.looks_.end(), ban);
+  }
 }
 
 void Checker::GiveBack(CheckReply& reply, Instant now) {
-  auto& [asks, taken] = reply.from_enforced_;
-  for (std::size_t i = 0; i < asks.size(); ++i) {
+  auto& [asks, purposes, taken] = reply.enforced_;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
     if (taken[i].allowed()) ledger_->Cancel(asks[i], taken[i], now);
   }
 }

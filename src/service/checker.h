@@ -63,7 +63,10 @@ struct ActiveRules {
 class CheckReply {
  public:
   // Lets go of the rules. The reply then says nothing.
-  void Release() { Clear(); }
+  void Release() {
+    Clear();
+    rules_.reset();
+  }
 
   // Whether there are rules for the namespace at all; if not, everything passes.
   [[nodiscard]] bool knows_space() const { return space_ != nullptr; }
@@ -81,19 +84,26 @@ class CheckReply {
 
  private:
   friend class Checker;
-  // A key that is about to be asked, and what to do if it refuses.
-  struct Pending {
-    Ledger::Ask ask;
+  // What goes with a key that is asked: which finding its answer is, and where to ban it if it is
+  // refused.
+  struct Purpose {
     std::uint32_t finding;
-    std::optional<Ledger::Ask> ban;
+    const Ledger::Entered* ban;  // null: it is not banned
+    KeyHash ban_key;
+  };
+  // Keys to be asked, side by side as the ledger wants them, and what came of it.
+  struct Asks {
+    std::vector<Ledger::Ask> asks;
+    std::vector<Purpose> purposes;
+    std::vector<Reservation> taken;
+
+    void clear() {
+      asks.clear();
+      purposes.clear();
+      taken.clear();
+    }
   };
   void Clear();
-  // Asks side by side, as the ledger wants them, and what came of them.
-  struct Taking {
-    std::vector<Ledger::Ask> asks;
-    std::vector<Reservation> taken;
-    void Prepare(std::span<const Pending> pending);
-  };
 
   std::optional<Published<ActiveRules>::Reading> rules_;
   const rule::Space* space_ = nullptr;
@@ -105,11 +115,9 @@ class CheckReply {
 
   // On the way to it; kept for the next time.
   std::vector<std::uint32_t> found_;
-  std::vector<Pending> enforced_;
-  std::vector<Pending> shadow_;
-  std::vector<Pending> looks_;  // under rules that count failures
-  Taking from_enforced_;
-  Taking from_shadow_;
+  Asks enforced_;
+  Asks shadow_;
+  Asks looks_;  // under rules that count failures
 };
 
 struct CheckerOptions {
@@ -158,14 +166,14 @@ class Checker {
   template <typename Use>
   void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
   void Collect(const Hit& hit, const ActiveRules& active, Instant now, CheckReply& reply);
-  void Look(std::span<const CheckReply::Pending> pending, Instant now, CheckReply& reply);
+  void Look(const CheckReply::Asks& asks, Instant now, CheckReply& reply);
   void LookOnly(Instant now, CheckReply& reply);
   void TakeEnforced(Instant now, CheckReply& reply);
   // Whether a refusal may be turned into a pass while there is room.
   static bool MayStretch(const Finding& finding);
   [[nodiscard]] bool HasRoom() const { return options_.has_room && options_.has_room(); }
   void TakeShadow(Instant now, CheckReply& reply);
-  void Ban(Instant now, CheckReply& reply);
+  void Ban(const CheckReply::Asks& asks, Instant now, CheckReply& reply);
 
   std::unique_ptr<Ledger> ledger_;
   CheckerOptions options_;
