@@ -37,6 +37,11 @@ class KeyBytes {
       Put(&hash, sizeof hash);
     }
   }
+  // For a value that is not there, which is another thing than an empty one.
+  void AddAbsent() {
+    constexpr std::uint32_t kNoLength = ~std::uint32_t{0};
+    Put(&kNoLength, sizeof kNoLength);
+  }
   void Add(const Address& address) { Put(address.bytes().data(), address.bytes().size()); }
 
   [[nodiscard]] std::string_view bytes() const { return {buffer_.data(), used_}; }
@@ -53,8 +58,26 @@ class KeyBytes {
   // REQUIRES: size <= kWhole
   void Put(const void* from, std::size_t size) {
     if (used_ + size > buffer_.size()) Fold();
-    std::memcpy(buffer_.data() + used_, from, size);
+    CopyFew(buffer_.data() + used_, static_cast<const char*>(from), size);
     used_ += size;
+  }
+  // std::memcpy() for a few bytes whose number is not known before: a call costs more than they do.
+  // What two moves copy may overlap in the middle.
+  static void CopyFew(char* to, const char* from, std::size_t size) {
+    if (size >= 16) {
+      for (std::size_t i = 0; i + 16 < size; i += 16) std::memcpy(to + i, from + i, 16);
+      std::memcpy(to + size - 16, from + size - 16, 16);
+    } else if (size >= 8) {
+      std::memcpy(to, from, 8);
+      std::memcpy(to + size - 8, from + size - 8, 8);
+    } else if (size >= 4) {
+      std::memcpy(to, from, 4);
+      std::memcpy(to + size - 4, from + size - 4, 4);
+    } else if (size > 0) {
+      to[0] = from[0];
+      to[size / 2] = from[size / 2];
+      to[size - 1] = from[size - 1];
+    }
   }
 
   std::uint64_t seed_;

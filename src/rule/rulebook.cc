@@ -4,7 +4,9 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -71,7 +73,21 @@ class Rulebook::Compiler {
       space.rules_.push_back(CompileRule(set, rule, space.schema_));
     }
     space.index_.emplace(matches, space.schema_);
+    space.asked_ = AttributesOf(matches, space.schema_);
+    static std::atomic<std::uint64_t> serial{0};
+    space.serial_ = ++serial;
     space.descriptors_.emplace(set.rules);
+  }
+
+  static std::vector<Schema::Number> AttributesOf(std::span<const Match* const> matches,
+                                                  const Schema& schema) {
+    std::set<Schema::Number> numbers;
+    for (const Match* match : matches) {
+      for (const Condition& condition : *match) {
+        if (!condition.any_of.empty()) numbers.insert(schema.Find(condition.attribute).value());
+      }
+    }
+    return {numbers.begin(), numbers.end()};
   }
 
   // Gives each attribute that a rule speaks of its number. False if there are too many.

@@ -82,11 +82,17 @@ class Space {
   void Find(const Values& values, std::vector<std::uint32_t>& found) const {
     index_->Find(values, found);
   }
+  // The attributes that it takes to find them.
+  [[nodiscard]] std::span<const Schema::Number> asked() const { return asked_; }
+  // Of all that were ever compiled in this process, no other has it.
+  [[nodiscard]] std::uint64_t serial() const { return serial_; }
   [[nodiscard]] const DescriptorTree& descriptors() const { return *descriptors_; }
 
  private:
   friend class Rulebook;
   const RuleSet* set_ = nullptr;
+  std::uint64_t serial_ = 0;
+  std::vector<Schema::Number> asked_;
   Schema schema_;
   std::vector<CompiledRule> rules_;
   std::optional<MatchIndex> index_;

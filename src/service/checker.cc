@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rule/key.h"
+#include "rule/match_memo.h"
 
 namespace weir {
 
@@ -41,7 +42,8 @@ const CompiledRule* AllowListed(const rule::Space& space, std::span<const std::u
 
 // Always the same keys: a client is not let in and out by chance.
 bool IsEnforced(const CompiledRule& rule, KeyHash key) {
-  return rule.rule->mode == Mode::kEnforce && (key.high >> 32) % 100 < rule.rule->enforce_percent;
+  const std::uint8_t percent = rule.rule->enforce_percent;
+  return rule.rule->mode == Mode::kEnforce && (percent == 100 || (key.high >> 32) % 100 < percent);
 }
 
 Nanos PatienceOf(const CompiledRule& rule) {
@@ -60,6 +62,11 @@ void Stretch(Decision& decision) {
   decision.retry_after = Nanos(0);
 }
 
+rule::MatchMemo& Memo() {
+  thread_local constinit rule::MatchMemo memo;
+  return memo;
+}
+
 Limit BanFor(Nanos time) { return Quota::Per(1, time).Burst(1); }
 
 std::unique_ptr<const ActiveRules> NoRules() {
@@ -71,7 +78,6 @@ std::unique_ptr<const ActiveRules> NoRules() {
 }  // namespace
 
 void CheckReply::Clear() {
-  space_ = nullptr;
   allowed_by_ = nullptr;
   refused_ = false;
   wait_ = Nanos(0);
@@ -134,13 +140,18 @@ void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
 void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply) {
   reply.Clear();
   // In a row of requests the rules are most likely those of the one before.
-  if (!reply.rules_ || !active_.IsCurrent(*reply.rules_)) reply.rules_.emplace(active_.Read());
+  if (!reply.rules_ || !active_.IsCurrent(*reply.rules_)) {
+    reply.rules_.emplace(active_.Read());
+    reply.space_ = nullptr;
+  }
   const ActiveRules& active = **reply.rules_;
-  reply.space_ = active.book->Find(request.space);
-  if (reply.space_ == nullptr) return;
+  if (reply.space_ == nullptr || reply.space_->name() != request.space) {
+    reply.space_ = active.book->Find(request.space);
+    if (reply.space_ == nullptr) return;
+  }
   const rule::Space& space = *reply.space_;
   const rule::Values values(space.schema(), request.attributes);
-  space.Find(values, reply.found_);
+  Memo().Find(space, values, ledger_->seed(), reply.found_);
   reply.allowed_by_ = AllowListed(space, reply.found_, now);
   if (reply.allowed_by_ != nullptr) return;
   ForEachHit(request, space, values, reply.found_, now,
@@ -229,12 +240,12 @@ void Checker::LookOnly(Instant now, CheckReply& reply) {
 }
 
 void Checker::TakeEnforced(Instant now, CheckReply& reply) {
-  auto& [asks, purposes, taken] = reply.enforced_;
+  auto& asks = reply.enforced_.asks;
+  auto& purposes = reply.enforced_.purposes;
   if (asks.empty()) return;
   const auto take = [&] {
     CheckReply::Asks& from = reply.enforced_;
-    from.taken.resize(from.asks.size());
-    const Decision all = ledger_->TakeAll(from.asks, from.taken, now);
+    const Decision all = ledger_->TakeAll(from.asks, from.Taking(), now);
     for (std::size_t i = 0; i < from.asks.size(); ++i) {
       reply.findings_[from.purposes[i].finding].decision = from.taken[i].decision;
     }
@@ -276,13 +287,13 @@ void Checker::TakeShadow(Instant now, CheckReply& reply) {
   const auto rule_of = [&](std::size_t i) {
     return reply.findings_[shadow.purposes[i].finding].rule;
   };
-  shadow.taken.resize(shadow.asks.size());
+  const std::span<Reservation> taken = shadow.Taking();
   for (std::size_t first = 0, last = 0; first < shadow.asks.size(); first = last) {
     while (last < shadow.asks.size() && rule_of(last) == rule_of(first)) ++last;
     ledger_->TakeAll(std::span(shadow.asks).subspan(first, last - first),
-                     std::span(shadow.taken).subspan(first, last - first), now);
+                     taken.subspan(first, last - first), now);
     for (std::size_t i = first; i < last; ++i) {
-      reply.findings_[shadow.purposes[i].finding].decision = shadow.taken[i].decision;
+      reply.findings_[shadow.purposes[i].finding].decision = taken[i].decision;
     }
   }
 }
@@ -302,9 +313,10 @@ void Checker::Ban(const CheckReply::Asks& asks, Instant now, CheckReply& reply) 
 }
 
 void Checker::GiveBack(CheckReply& reply, Instant now) {
-  auto& [asks, purposes, taken] = reply.enforced_;
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    if (taken[i].allowed()) ledger_->Cancel(asks[i], taken[i], now);
+  CheckReply::Asks& from = reply.enforced_;
+  if (!from.took) return;
+  for (std::size_t i = 0; i < from.asks.size(); ++i) {
+    if (from.taken[i].allowed()) ledger_->Cancel(from.asks[i], from.taken[i], now);
   }
 }
 

@@ -65,6 +65,7 @@ class CheckReply {
   // Lets go of the rules. The reply then says nothing.
   void Release() {
     Clear();
+    space_ = nullptr;
     rules_.reset();
   }
 
@@ -95,12 +96,19 @@ class CheckReply {
   struct Asks {
     std::vector<Ledger::Ask> asks;
     std::vector<Purpose> purposes;
-    std::vector<Reservation> taken;
+    std::vector<Reservation> taken;  // perhaps more of them, from earlier
+    bool took = false;
 
     void clear() {
       asks.clear();
       purposes.clear();
-      taken.clear();
+      took = false;
+    }
+    // Room for what will have come of each.
+    std::span<Reservation> Taking() {
+      if (taken.size() < asks.size()) taken.resize(asks.size());
+      took = true;
+      return std::span(taken).first(asks.size());
     }
   };
   void Clear();
