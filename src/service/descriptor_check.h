@@ -63,11 +63,11 @@ struct DescriptorStatus {
   static constexpr std::uint32_t kUnlimited = 0xFFFF'FFFF;
 
   bool over = false;
-  bool over_in_shadow = false;           // would be over if its rule were enforced
-  bool in_quota = false;                 // refuses only together with all others that are
-  std::optional<ToldLimit> limit = {};   // none: nothing is limited, or it is unlimited
-  std::uint32_t remaining = 0;           // kUnlimited, if it is
-  std::optional<Nanos> until_reset = {}; // until the window ends; none if that never helps
+  bool over_in_shadow = false;            // would be over if its rule were enforced
+  bool in_quota = false;                  // refuses only together with all others that are
+  std::optional<ToldLimit> limit = {};    // none: nothing is limited, or it is unlimited
+  std::uint32_t remaining = 0;            // kUnlimited, if it is
+  std::optional<Nanos> until_reset = {};  // until the window ends; none if that never helps
   // The rule it was found by and that had a say; null for overrides, and where nothing is limited.
   const rule::CompiledRule* rule = nullptr;
 };
