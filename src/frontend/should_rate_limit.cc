@@ -54,6 +54,12 @@ GrpcStatus TooMany(std::string_view what, std::size_t most) {
           "a request may have " + std::to_string(most) + " " + std::string(what) + ": send fewer"};
 }
 
+GrpcStatus NoUnit(std::size_t descriptor) {
+  return {GrpcCode::kInvalidArgument,
+          "the limit of descriptor " + std::to_string(descriptor) +
+              " has no unit that is known: send SECOND, MINUTE, HOUR, DAY, WEEK, MONTH or YEAR"};
+}
+
 // Text of protobuf may hold NUL, other than text of rules.
 bool IsText(std::string_view text) {
   while (true) {
@@ -157,6 +163,9 @@ GrpcStatus RateLimitMethod::Read(std::string_view message) {
   if (!reader.ok()) return NotProtobuf();
   // Only now do the entries stay where they are.
   for (std::size_t i = 0; i < descriptors_.size(); ++i) {
+    if (descriptors_[i].limit && descriptors_[i].limit->unit == LimitUnit::kUnknown) {
+      return NoUnit(i);
+    }
     descriptors_[i].entries = std::span(entries_).subspan(spans_[i].first, spans_[i].count);
   }
   request_.descriptors = descriptors_;
@@ -183,11 +192,6 @@ GrpcStatus RateLimitMethod::ReadDescriptor(std::string_view message) {
     if (!status.ok()) return status;
   }
   if (!reader.ok()) return NotProtobuf();
-  if (ask.limit && ask.limit->unit == LimitUnit::kUnknown) {
-    return {GrpcCode::kInvalidArgument,
-            "the limit of descriptor " + std::to_string(descriptors_.size() - 1) +
-                " has no unit that is known: send SECOND, MINUTE, HOUR, DAY, WEEK, MONTH or YEAR"};
-  }
   spans_.push_back({first, entries_.size() - first});
   return {};
 }
