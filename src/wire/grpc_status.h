@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace weir::wire {
 
@@ -25,5 +26,9 @@ struct GrpcStatus {
   [[nodiscard]] bool ok() const { return code == GrpcCode::kOk; }
   bool operator==(const GrpcStatus&) const = default;
 };
+
+// As the field grpc-message wants it: percent-encoded but for what ASCII can print, and not
+// endless.
+std::string EncodeGrpcMessage(std::string_view message);
 
 }  // namespace weir::wire
