@@ -73,12 +73,26 @@ class Server:
         return [service.name for service in
                 self.ask(list_services="*").list_services_response.service]
 
+    def add(self, files):
+        """Each file behind those that it needs."""
+        waiting = {file.name: file for file in files}
+
+        def add_one(name):
+            file = waiting.pop(name, None)
+            if file:
+                for needed in file.dependency:
+                    add_one(needed)
+                self.pool.Add(file)
+
+        for file in files:
+            add_one(file.name)
+
     def method(self, name):
         """The callable for "package.Service/Method", and the type of its request."""
         service, _, method = name.partition("/")
         files = self.ask(file_containing_symbol=service).file_descriptor_response
-        for file in files.file_descriptor_proto:
-            self.pool.AddSerializedFile(file)
+        self.add([descriptor_pb2.FileDescriptorProto.FromString(file)
+                  for file in files.file_descriptor_proto])
         found = self.pool.FindServiceByName(service).FindMethodByName(method)
         factory = message_factory.MessageFactory(self.pool)
         request = factory.GetPrototype(found.input_type)

@@ -13,6 +13,7 @@
 #include "grpc/health/v1/health.pb.h"
 #include "grpc/reflection/v1/reflection.pb.h"
 #include "limiter/ledger.h"
+#include "rule/any_file.h"
 #include "tests/grpc_test_client.h"
 
 namespace weir {
@@ -38,6 +39,11 @@ class GrpcSessionTest : public testing::Test {
  protected:
   GrpcSessionTest() : checker_(Ledger::Open({.max_keys = 1000}).value(), CheckerOptions{}) {
     options_.ready = &ready_;
+    rule::Problems problems;
+    const auto rules = rule::ReadAnyRules(
+        "domain: shop\ndescriptors: [{key: a, rate_limit: {unit: hour, requests_per_unit: 1}}]",
+        "t", problems);
+    EXPECT_TRUE(checker_.Publish({*rules}, "1").empty());
     session_ = std::make_unique<GrpcSession>(checker_, options_);
   }
   void Exchange() {
@@ -80,7 +86,7 @@ class GrpcSessionTest : public testing::Test {
 
 TEST_F(GrpcSessionTest, ShouldRateLimitAnswersEachDescriptor) {
   RateLimitRequest request;
-  request.set_domain("unknown");
+  request.set_domain("shop");
   for (int i = 0; i < 2; ++i) {
     auto& entry = *request.add_descriptors()->add_entries();
     entry.set_key("a");
@@ -90,7 +96,10 @@ TEST_F(GrpcSessionTest, ShouldRateLimitAnswersEachDescriptor) {
   EXPECT_EQ(heard.field("grpc-status"), "0") << heard.field("grpc-message");
   RateLimitResponse response;
   ASSERT_TRUE(response.ParseFromString(heard.messages().at(0)));
-  EXPECT_EQ(response.statuses_size(), 2);
+  ASSERT_EQ(response.statuses_size(), 2);
+  EXPECT_EQ(response.overall_code(), RateLimitResponse::OVER_LIMIT);
+  EXPECT_EQ(response.statuses(0).code(), RateLimitResponse::OK);
+  EXPECT_EQ(response.statuses(1).code(), RateLimitResponse::OVER_LIMIT);
 }
 
 TEST_F(GrpcSessionTest, WhatShouldRateLimitRefusesHasNoMessage) {
