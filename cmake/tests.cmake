@@ -11,7 +11,7 @@ if(tests)
   target_include_directories(weir_tests SYSTEM PRIVATE ${XXHASH_INCLUDE_DIR})
   target_compile_definitions(weir_tests PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(weir_tests PRIVATE
-    weir_commands absl::time Boost::headers PostgreSQL::PostgreSQL
+    weir_commands weir_messages absl::time Boost::headers PostgreSQL::PostgreSQL
     GTest::gmock GTest::gtest_main Threads::Threads)
   # What is tested is optimized; the tests themselves need not be, and compile in half the time.
   target_compile_options(weir_tests PRIVATE $<$<CONFIG:Release>:-O1>

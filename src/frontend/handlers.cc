@@ -68,6 +68,31 @@ class RespHandler final : public net::Handler {
   RespSession session_;
 };
 
+class GrpcHandler final : public net::Handler {
+ public:
+  GrpcHandler(Checker& checker, const GrpcOptions& options)
+      : checker_(checker), session_(checker, options) {}
+
+  net::Progress OnBytes(std::string_view unread, net::Connection& connection,
+                        std::string& out) override {
+    if (connection.is_draining()) session_.Leave();
+    const GrpcSession::Progress progress = session_.Serve(unread, checker_.Now(), out);
+    return {.consumed = progress.consumed,
+            .next = progress.close  ? Next::kClose
+                    : progress.more ? Next::kAgain
+                                    : Next::kRead,
+            .in_request = progress.in_request};
+  }
+  void OnEnding(std::string& out) override {
+    session_.Leave();
+    session_.Write(out);
+  }
+
+ private:
+  Checker& checker_;
+  GrpcSession session_;
+};
+
 }  // namespace
 
 net::HandlerFactory HttpHandlers(Checker& checker, const HttpOptions& options) {
@@ -79,6 +104,12 @@ net::HandlerFactory HttpHandlers(Checker& checker, const HttpOptions& options) {
 net::HandlerFactory RespHandlers(Checker& checker, const RespOptions& options) {
   return [&checker, &options](const net::ConnectionFacts& /*facts*/) {
     return std::make_unique<RespHandler>(checker, options);
+  };
+}
+
+net::HandlerFactory GrpcHandlers(Checker& checker, const GrpcOptions& options) {
+  return [&checker, &options](const net::ConnectionFacts& /*facts*/) {
+    return std::make_unique<GrpcHandler>(checker, options);
   };
 }
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <charconv>
 #include <limits>
-#include <variant>
 
 #include "base/time.h"
+#include "service/policy.h"
 
 namespace weir {
 namespace {
@@ -19,29 +19,6 @@ constexpr std::array<StyleName, 4> kStyles = {{{"draft-10", FieldStyle::kDraft10
                                                {"draft-06", FieldStyle::kDraft06},
                                                {"x-ratelimit", FieldStyle::kXRateLimit},
                                                {"none", FieldStyle::kNone}}};
-
-// So many in so long: what a policy says of a limit.
-struct Policy {
-  Permits quota;
-  Nanos window;
-};
-
-Nanos LengthOf(const Calendar& calendar) {
-  constexpr std::array<int, 4> kDays = {1, 7, 30, 365};
-  return std::chrono::hours(24) * kDays[static_cast<std::size_t>(calendar.unit)];
-}
-
-struct PolicyOf {
-  Policy operator()(const FixedWindow& limit) const {
-    const auto* window = std::get_if<Nanos>(&limit.window);
-    return {limit.permits,
-            window != nullptr ? *window : LengthOf(std::get<Calendar>(limit.window))};
-  }
-  template <typename WithQuota>
-  Policy operator()(const WithQuota& limit) const {
-    return {limit.quota.permits(), limit.quota.period()};
-  }
-};
 
 void Append(std::uint64_t number, std::string& out) {
   std::array<char, 20> digits;
@@ -57,11 +34,6 @@ std::uint64_t Fitting(Permits permits) {
   return std::min<std::uint64_t>(permits.count, 999'999'999'999'999);
 }
 
-// When more can be had: after a refusal, when to retry; otherwise, when all of it is back.
-Nanos UntilMore(const Decision& decision) {
-  return decision.allowed() ? decision.reset_after : decision.retry_after;
-}
-
 // A name of our own making: letters, digits and - _ . / only, so it needs no escapes.
 void AppendName(const Finding& finding, std::string& out) {
   out += '"';
@@ -75,7 +47,7 @@ void AppendDraft10(const CheckReply& reply, std::string& out) {
   std::size_t told = 0;
   for (const Finding& finding : reply.findings()) {
     if (!IsTold(finding)) continue;
-    const Policy policy = std::visit(PolicyOf{}, finding.limit->parts()[0]);
+    const Policy policy = PolicyOf(*finding.limit);
     out += told++ == 0 ? "RateLimit-Policy: " : ", ";
     AppendName(finding, out);
     out += ";q=";
@@ -109,7 +81,7 @@ void AppendTriple(const CheckReply& reply, std::string_view prefix, std::string&
     Append(value, out);
     out += "\r\n";
   };
-  const Policy policy = std::visit(PolicyOf{}, finding->limit->parts()[0]);
+  const Policy policy = PolicyOf(*finding->limit);
   field("Limit: ", policy.quota.count);
   field("Remaining: ", finding->decision.remaining.count);
   if (UntilMore(finding->decision) == Nanos::max()) return;
@@ -125,7 +97,7 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
   return std::nullopt;
 }
 
-Permits QuotaOf(const Limit& limit) { return std::visit(PolicyOf{}, limit.parts()[0]).quota; }
+Permits QuotaOf(const Limit& limit) { return PolicyOf(limit).quota; }
 
 std::int64_t SecondsUp(Nanos duration) {
   const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);

@@ -113,7 +113,7 @@ void Connection::OnDeadline() {
     case Wait::kProxyHeader:
       return Close(Ending::kSlowProxyHeader);
     case Wait::kRequest:
-      return Close(Ending::kIdle);
+      return End(Ending::kIdle);
     case Wait::kRestOfRequest:
       return Close(Ending::kSlowRequest);
     case Wait::kPeerToRead:
@@ -130,7 +130,7 @@ void Connection::Drain() {
   draining_ = true;
   const bool is_idle = wait_ == Wait::kRequest || (wait_ == Wait::kProxyHeader && unread_.empty());
   // A request may have come that the loop has not seen yet.
-  if (is_idle && !Read()) Close(Ending::kServerStopped);
+  if (is_idle && !Read()) End(Ending::kServerStopped);
 }
 
 // --- from the socket to the handler
@@ -290,6 +290,19 @@ void Connection::Continue() {
   if (in_request_) return Await(Wait::kRestOfRequest);
   Await(Wait::kRequest, Since::kNow);
   if (draining_) CallAfter(Nanos(0), &Connection::Drain);
+}
+
+// Closes an idle connection, after what the handler has to say about that.
+void Connection::End(Ending ending) {
+  std::string& out = all_.EmptyOut();
+  try {
+    if (handler_) handler_->OnEnding(out);
+  } catch (...) {
+    return Close(Ending::kHandlerFailed);
+  }
+  if (out.empty()) return Close(ending);
+  ending_ = ending;
+  Finish({}, {.next = Next::kClose}, out);
 }
 
 void Connection::SayFarewell() {

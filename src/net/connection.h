@@ -93,6 +93,7 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   void Keep(std::string_view unread);
   void Flush();
   void Continue();
+  void End(Ending ending);
   void SayFarewell();
   void Discard();
 

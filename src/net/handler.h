@@ -61,6 +61,10 @@ class Handler {
   // something is unread.
   virtual Next OnResume(Connection& connection, std::string& out);
 
+  // The connection is idle and ends: nobody has asked for long, or the server stops. What is
+  // appended to `out` is sent first.
+  virtual void OnEnding(std::string& out);
+
   // The connection ends while it is held, whoever ended it: what was held back will not be sent.
   // The handler is destroyed after it.
   virtual void OnGone(Connection& connection);

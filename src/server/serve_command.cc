@@ -29,9 +29,14 @@ struct RunningServer::Parts {
   std::atomic<bool> ready{false};
   HttpOptions http;
   RespOptions resp;
+  GrpcOptions grpc;
   std::unique_ptr<Checker> checker;
   std::unique_ptr<catalog::Retriever> retriever;
   std::unique_ptr<net::Server> server;
+  // Where it listens; empty: not at all.
+  std::string http_address;
+  std::string resp_address;
+  std::string grpc_address;
 };
 
 namespace {
@@ -105,6 +110,7 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   if (!http) return http.error();
   parts->http = std::move(*http);
   parts->resp.password = options.password;
+  parts->grpc.ready = &parts->ready;
 
   Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
       {.max_keys = options.max_keys, .folder = options.state == kMemory ? "" : options.state});
@@ -133,26 +139,31 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
     listeners.push_back(
         {.address = options.resp, .handlers = RespHandlers(*parts->checker, parts->resp)});
   }
+  if (!options.grpc.empty()) {
+    listeners.push_back(
+        {.address = options.grpc, .handlers = GrpcHandlers(*parts->checker, parts->grpc)});
+  }
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   Result<std::unique_ptr<net::Server>> server = net::Server::Start(
       {.loops = options.threads != 0 ? options.threads : cores}, std::move(listeners));
   if (!server) return server.error();
   parts->server = std::move(*server);
+  auto endpoint = parts->server->endpoints().begin();
+  if (!options.http.empty()) parts->http_address = (endpoint++)->ToString();
+  if (!options.resp.empty()) parts->resp_address = (endpoint++)->ToString();
+  if (!options.grpc.empty()) parts->grpc_address = (endpoint++)->ToString();
   parts->ready = true;
   return std::unique_ptr<RunningServer>(new RunningServer(std::move(parts)));
 }
 
-std::string RunningServer::http_address() const {
-  return parts_->options.http.empty() ? "" : parts_->server->endpoints().front().ToString();
-}
-
-std::string RunningServer::resp_address() const {
-  return parts_->options.resp.empty() ? "" : parts_->server->endpoints().back().ToString();
-}
+std::string RunningServer::http_address() const { return parts_->http_address; }
+std::string RunningServer::resp_address() const { return parts_->resp_address; }
+std::string RunningServer::grpc_address() const { return parts_->grpc_address; }
 
 std::string RunningServer::Banner() const {
   std::string text;
   if (!http_address().empty()) text += "HTTP   on " + http_address() + "\n";
+  if (!grpc_address().empty()) text += "gRPC   on " + grpc_address() + "\n";
   if (!resp_address().empty()) text += "Redis  on " + resp_address() + "\n";
   text += "rules  from " + parts_->retriever->status().source + "\n";
   text += parts_->options.state == kMemory ? "state  in memory: it ends with the process\n"
@@ -169,10 +180,13 @@ void RunningServer::Stop() {
 }
 
 ServeCommand::ServeCommand(CLI::App& app)
-    : command_(app.add_subcommand("serve", "Answers gateways and clients: HTTP, Redis protocol")) {
+    : command_(
+          app.add_subcommand("serve", "Answers gateways and clients: HTTP, gRPC, Redis protocol")) {
   command_
       ->add_option("--http", options_.http,
                    "Where to listen for HTTP: HOST:PORT, unix:PATH, or '' for not at all")
+      ->capture_default_str();
+  command_->add_option("--grpc", options_.grpc, "Where to listen for gRPC, as Envoy speaks it")
       ->capture_default_str();
   command_->add_option("--resp", options_.resp, "Where to listen for the Redis protocol")
       ->capture_default_str();

@@ -20,6 +20,7 @@ namespace weir {
 struct ServeOptions {
   std::string http = "127.0.0.1:8080";  // see net/endpoint.h; empty: not at all
   std::string resp = "127.0.0.1:6380";
+  std::string grpc = "127.0.0.1:8081";
   std::string rules;                 // a file or a directory; empty: the database
   std::string database;              // empty: weir.db in the folder of the state
   std::string state = "weir-state";  // a folder; "memory": nothing survives the process
@@ -45,6 +46,7 @@ class RunningServer {
   // "127.0.0.1:8080", with the port that was chosen; empty if it does not listen there.
   [[nodiscard]] std::string http_address() const;
   [[nodiscard]] std::string resp_address() const;
+  [[nodiscard]] std::string grpc_address() const;
 
   // Readiness goes first, then requests under way are answered, for at most ten seconds.
   void Stop();

@@ -5,6 +5,7 @@
 
 #include "rule/key.h"
 #include "rule/match_memo.h"
+#include "service/rule_in_use.h"
 
 namespace weir {
 
@@ -16,20 +17,6 @@ using rule::Mode;
 
 namespace {
 
-// The limits of one rule are counted side by side, each under a key of its own made from the one
-// key of the request. So is the ban.
-constexpr std::uint64_t kBan = 0xFFFF;
-constexpr KeyHash Derive(KeyHash key, std::uint64_t number) {
-  return {key.low + number * 0x9E3779B97F4A7C15, key.high ^ number * 0xD6E8FEB86659FD93};
-}
-
-bool IsInForce(const CompiledRule& rule, Instant now) {
-  const auto& expires = rule.rule->expires;
-  // In seconds: an instant in nanoseconds ends in 2262.
-  return !expires || std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()) <
-                         expires->time_since_epoch();
-}
-
 // The first rule that lets the request pass whatever the others say; null if there is none.
 const CompiledRule* AllowListed(const rule::Space& space, std::span<const std::uint32_t> found,
                                 Instant now) {
@@ -38,12 +25,6 @@ const CompiledRule* AllowListed(const rule::Space& space, std::span<const std::u
     if (rule.rule->allow && IsInForce(rule, now)) return &rule;
   }
   return nullptr;
-}
-
-// Always the same keys: a client is not let in and out by chance.
-bool IsEnforced(const CompiledRule& rule, KeyHash key) {
-  const std::uint8_t percent = rule.rule->enforce_percent;
-  return rule.rule->mode == Mode::kEnforce && (percent == 100 || (key.high >> 32) % 100 < percent);
 }
 
 Nanos PatienceOf(const CompiledRule& rule) {
@@ -71,8 +52,10 @@ Limit BanFor(Nanos time) { return Quota::Per(1, time).Burst(1); }
 
 std::unique_ptr<const ActiveRules> NoRules() {
   rule::Problems none;
-  return std::make_unique<const ActiveRules>(
-      ActiveRules{rule::Rulebook::Compile({}, none), {}, {}, "none"});
+  auto active = std::make_unique<ActiveRules>();
+  active->book = rule::Rulebook::Compile({}, none);
+  active->version = "none";
+  return active;
 }
 
 }  // namespace
@@ -98,6 +81,7 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
   active->book = rule::Rulebook::Compile(std::move(sets), problems);
   if (active->book == nullptr) return problems;
   active->version = std::move(version);
+  active->is_published = true;
   const auto enter = [&](const Limit& limit) {
     const Result<Ledger::LimitHandle> entered = ledger_->Enter(limit);
     if (entered) return *entered;
@@ -105,6 +89,7 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
     return Ledger::LimitHandle();
   };
   for (const Limit& limit : active->book->limits()) active->limits.push_back(enter(limit));
+  active->counting = CountingWindows(*active->book, enter);
   for (const rule::RuleSet& set : active->book->sets()) {
     for (const rule::Rule& rule : set.rules) {
       if (rule.exceed.what != Exceed::kBan) continue;

@@ -28,6 +28,7 @@
 #include "rule/problem.h"
 #include "rule/rule.h"
 #include "rule/rulebook.h"
+#include "service/counting_window.h"
 #include "weir/decision.h"
 
 namespace weir {
@@ -54,7 +55,9 @@ struct ActiveRules {
   std::vector<Ledger::LimitHandle> limits;  // by their numbers in the book
   // For rules that ban, by the time they ban for. Being banned is having used up one per that time.
   std::map<Nanos, Ledger::LimitHandle> bans;
+  CountingWindows counting;  // for checks by descriptors
   std::string version;
+  bool is_published = false;  // not yet, at the start
 };
 
 // May be used again and again, and then allocates nothing. What it points to stays as it is until

@@ -1,0 +1,62 @@
+// What one gRPC client asks, and what it is told: one object per connection.
+//
+//   envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit    frontend/should_rate_limit.h
+//   grpc.health.v1.Health/Check, Watch                             frontend/grpc_health.h
+//   grpc.reflection.v1 and v1alpha .ServerReflection               frontend/grpc_reflection.h
+//
+// Bytes in, bytes out: it owns no socket and reads no clock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "frontend/grpc_health.h"
+#include "frontend/should_rate_limit.h"
+#include "service/checker.h"
+#include "wire/grpc_connection.h"
+
+namespace weir {
+
+// The same for all connections.
+struct GrpcOptions {
+  RateLimitOptions rate_limit = {};
+  wire::GrpcLimits limits = {};
+  const std::atomic<bool>* ready = nullptr;  // null: always
+};
+
+class GrpcSession final : private wire::GrpcService {
+ public:
+  using Progress = wire::GrpcConnection::Progress;
+
+  GrpcSession(Checker& checker, const GrpcOptions& options)
+      : rate_limit_(checker, options.rate_limit),
+        health_(options.ready),
+        connection_(*this, options.limits) {}
+
+  // Answers all calls that are complete in `bytes`, at one instant.
+  Progress Serve(std::string_view bytes, Instant now, std::string& out);
+
+  // The server is about to end. Who watches its health is told, and the client asks nothing more
+  // here; calls under way are finished.
+  void Leave();
+  // Writes what Leave() has to say.
+  void Write(std::string& out) { connection_.Write(out); }
+
+ private:
+  wire::GrpcMethod Find(std::string_view path) override;
+  wire::GrpcStatus Answer(std::uint8_t method, std::string_view message,
+                          std::string& response) override;
+  void OnMessage(wire::GrpcCall& call, std::string_view message) override;
+  void OnEnd(wire::GrpcCall& call) override;
+  void OnGone(wire::GrpcCall& call) override;
+
+  RateLimitMethod rate_limit_;
+  GrpcHealth health_;
+  wire::GrpcConnection connection_;
+  std::string response_;
+  Instant now_{};  // when the bytes at hand came
+};
+
+}  // namespace weir
