@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "catalog/digest.h"
-#include "catalog/file_sets.h"
 #include "catalog/rule_files.h"
 
 namespace weir::catalog {
@@ -25,8 +24,8 @@ std::string DigestOfFiles(const RuleFiles& found) {
 
 }  // namespace
 
-FileSource::FileSource(std::string path, const FileWatchOptions& options)
-    : path_(std::move(path)), watch_(path_, options) {}
+FileSource::FileSource(std::string path, const FileWatchOptions& options, SameSpace same_space)
+    : path_(std::move(path)), same_space_(same_space), watch_(path_, options) {}
 
 Retrieved FileSource::Look() {
   RuleFiles files = ReadRuleFiles(path_);
@@ -39,7 +38,7 @@ Retrieved FileSource::Look() {
   found.version = DigestOfFiles(files);
   if (found.version == seen_) return {};
   found.problems = std::move(files.problems);
-  for (FileSet& read : ReadFileSets(files.files, found.problems)) {
+  for (FileSet& read : ReadFileSets(files.files, found.problems, nullptr, same_space_)) {
     found.sets.push_back(std::move(read.set));
   }
   found.outcome = found.problems.empty() ? Retrieved::Outcome::kRules : Retrieved::Outcome::kBad;

@@ -1,13 +1,13 @@
 // Rules from a file, or from all rule files of a directory (rule_files.h says which those are).
 //
 // Each file is of one namespace, written as docs/rules.md says or as Envoy's rate limit service
-// reads it, and a namespace is in one file: two would leave it to their names which rules come
-// first.
+// reads it, and a namespace is in one file, unless files are to be merged (file_sets.h).
 #pragma once
 
 #include <chrono>
 #include <string>
 
+#include "catalog/file_sets.h"
 #include "catalog/file_watch.h"
 #include "catalog/rule_source.h"
 
@@ -18,7 +18,8 @@ namespace weir::catalog {
 // way nothing changes, not even the namespaces of the files beside it.
 class FileSource final : public RuleSource {
  public:
-  explicit FileSource(std::string path, const FileWatchOptions& options = {});
+  explicit FileSource(std::string path, const FileWatchOptions& options = {},
+                      SameSpace same_space = SameSpace::kRefused);
 
   Retrieved Look() override;
   void Wait(std::chrono::milliseconds timeout) override { watch_.Wait(timeout); }
@@ -27,6 +28,7 @@ class FileSource final : public RuleSource {
 
  private:
   std::string path_;
+  SameSpace same_space_;
   FileWatch watch_;
   std::string seen_;  // the digest of what the last look saw, of use or not
 };

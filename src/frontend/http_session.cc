@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "frontend/json_api.h"
 #include "frontend/problem_details.h"
+#include "frontend/ratelimit_pages.h"
 
 namespace weir {
 namespace {
@@ -21,6 +22,12 @@ bool IsCheck(std::string_view path) {
 }
 
 bool IsApi(std::string_view path) { return path.starts_with("/v1/"); }
+
+constexpr std::string_view kRateLimitJson = "/json";
+constexpr std::string_view kRateLimitConfig = "/rlconfig";
+bool IsRateLimitPage(std::string_view path) {
+  return path == kRateLimitJson || path == kRateLimitConfig || path == "/healthcheck";
+}
 
 }  // namespace
 
@@ -59,16 +66,17 @@ HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, st
       break;
     }
     progress.consumed += read.consumed;
-    // Only the API reads bodies. What a gateway sends along is passed over, after the answer.
+    // Only what speaks JSON reads bodies. What a gateway sends along is passed over, after the
+    // answer.
     const bool has_body = request_.body != HttpBody::kNone &&
                           (request_.body == HttpBody::kChunked || request_.content_length > 0);
-    const bool wanted = has_body && IsApi(request_.path);
+    const bool wanted = has_body && (IsApi(request_.path) || request_.path == kRateLimitJson);
+    body_.clear();  // of the request before
     if (has_body) {
       body_kind_ = wanted ? Body::kWanted : Body::kUnwanted;
       body_left_ = request_.content_length;
       chunks_.reset();
       if (request_.body == HttpBody::kChunked) chunks_.emplace();
-      body_.clear();
       if (wanted && request_.expect_continue) wire::AppendHttpContinue(out);
       // The rest may come in another buffer.
       head_.assign(unread.substr(0, read.consumed));
@@ -108,10 +116,14 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
   } else if (IsApi(path)) {
     AnswerApi(now, out);
   } else if (path == "/healthz" || path == "/readyz") {
-    const bool ready = path == "/healthz" || options_.ready == nullptr || *options_.ready;
+    const bool ready = path == "/healthz" || is_ready();
     HttpReply(out, ready ? 200 : 503, To()).Finish("text/plain", ready ? "ok\n" : "not ready\n");
+  } else if (IsRateLimitPage(path)) {
+    AnswerRateLimitPage(now, out);
   } else {
-    Refuse(404, "there is /check, /v1/check, /v1/report, /v1/charge, /v1/refund, /healthz, /readyz",
+    Refuse(404,
+           "there is /check, /v1/check, /v1/report, /v1/charge, /v1/refund, /healthz, /readyz, "
+           "/json, /rlconfig, /healthcheck",
            out);
   }
 }
@@ -173,6 +185,21 @@ void HttpSession::AnswerApi(Instant now, std::string& out) {
   const JsonAnswer answer = AnswerJson(checker_, request_.path.substr(3), body_, now, reply_);
   HttpReply(out, answer.status, To())
       .Finish(answer.status == 200 ? "application/json" : "application/problem+json", answer.body);
+}
+
+void HttpSession::AnswerRateLimitPage(Instant now, std::string& out) {
+  RateLimitPage page;
+  if (request_.path == kRateLimitJson) {
+    page = AnswerRateLimitJson(checker_, options_.rate_limit, body_, now);
+  } else if (request_.path != kRateLimitConfig) {
+    page = RateLimitHealth(is_ready());
+  } else if (peer_.is_gateway) {
+    page = RateLimitConfig(*checker_.rules()->book);
+  } else {
+    Refuse(403, "only gateways are told the rules", out);
+    return;
+  }
+  HttpReply(out, page.status, To()).Finish(page.content_type, page.body);
 }
 
 void HttpSession::Refuse(std::uint16_t status, std::string_view detail, std::string& out) {

@@ -4,6 +4,7 @@
 //   POST /v1/check                   JSON: one request, or up to 1,000
 //   POST /v1/report /v1/charge /v1/refund      what became of a request that passed
 //   GET /healthz /readyz
+//   POST /json, GET /rlconfig /healthcheck     as envoyproxy/ratelimit has them
 //
 // Bytes in, bytes out: it owns no socket and reads no clock.
 #pragma once
@@ -18,6 +19,7 @@
 
 #include "frontend/http_attributes.h"
 #include "frontend/rate_limit_fields.h"
+#include "frontend/should_rate_limit.h"
 #include "rule/client.h"
 #include "service/checker.h"
 #include "wire/http_body.h"
@@ -32,6 +34,7 @@ struct HttpOptions {
   FieldStyle fields = FieldStyle::kDraft10;
   std::vector<rule::Network> gateways;  // who is believed when it speaks for others
   rule::ClientIdentifier clients{rule::ClientOptions{}};
+  RateLimitOptions rate_limit = {};          // of /json
   const std::atomic<bool>* ready = nullptr;  // null: always
 };
 
@@ -74,6 +77,8 @@ class HttpSession {
   void Answer(Instant now, Progress& progress, std::string& out);
   void AnswerCheck(Instant now, Progress& progress, std::string& out);
   void AnswerApi(Instant now, std::string& out);
+  void AnswerRateLimitPage(Instant now, std::string& out);
+  [[nodiscard]] bool is_ready() const { return options_.ready == nullptr || *options_.ready; }
   void Refuse(std::uint16_t status, std::string_view detail, std::string& out);
   [[nodiscard]] wire::HttpReplyTo To() const { return wire::HttpReplyTo::Of(request_); }
 

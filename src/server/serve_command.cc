@@ -18,6 +18,7 @@
 #include "limiter/ledger.h"
 #include "net/server.h"
 #include "server/example_rules.h"
+#include "server/ratelimit_environment.h"
 #include "service/checker.h"
 #include "service/rules_service.h"
 
@@ -65,8 +66,9 @@ std::optional<Error> AddExample(const std::string& url) {
 
 Result<std::unique_ptr<catalog::RuleSource>> SourceOf(const ServeOptions& options) {
   if (!options.rules.empty()) {
-    return std::unique_ptr<catalog::RuleSource>(
-        std::make_unique<catalog::FileSource>(options.rules));
+    return std::unique_ptr<catalog::RuleSource>(std::make_unique<catalog::FileSource>(
+        options.rules, catalog::FileWatchOptions{},
+        options.merge_domains ? catalog::SameSpace::kMerged : catalog::SameSpace::kRefused));
   }
   const std::string url = DatabaseOf(options);
   if (auto problem = AddExample(url)) return *problem;
@@ -79,6 +81,7 @@ Result<HttpOptions> HttpOptionsOf(const ServeOptions& options, const std::atomic
   HttpOptions http;
   http.space = options.space;
   http.ready = &ready;
+  http.rate_limit = options.rate_limit;
   const std::optional<FieldStyle> style = FieldStyleOf(options.fields);
   if (!style) {
     return Error{"--fields: there is draft-10, draft-06, x-ratelimit and none, got '" +
@@ -111,6 +114,7 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   parts->http = std::move(*http);
   parts->resp.password = options.password;
   parts->grpc.ready = &parts->ready;
+  parts->grpc.rate_limit = options.rate_limit;
 
   Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
       {.max_keys = options.max_keys, .folder = options.state == kMemory ? "" : options.state});
@@ -217,6 +221,21 @@ ServeCommand::ServeCommand(CLI::App& app)
       ->add_option("--gateway", options_.gateways,
                    "Networks whose X-Forwarded-... headers are believed")
       ->capture_default_str();
+  command_->add_flag("--ratelimit-environment", ratelimit_environment_,
+                     "Take the place of envoyproxy/ratelimit: read its environment variables");
+}
+
+Result<ServeOptions> ServeCommand::Options(Streams io) const {
+  if (!ratelimit_environment_) return options_;
+  Result<RatelimitEnvironment> read = ReadRatelimitEnvironment(EnvironmentVariables(), options_);
+  if (!read) return read.error();
+  for (const std::string& note : read->notes) io.out << note << "\n";
+  // What the command line says counts more.
+  const auto is_given = [&](const char* name) { return command_->get_option(name)->count() > 0; };
+  if (is_given("--http")) read->options.http = options_.http;
+  if (is_given("--grpc")) read->options.grpc = options_.grpc;
+  if (is_given("--rules") || is_given("--database")) read->options.rules = options_.rules;
+  return read->options;
 }
 
 bool ServeCommand::is_asked() const { return command_->parsed(); }
@@ -229,7 +248,12 @@ int ServeCommand::Run(Streams io) const {
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 
-  const Result<std::unique_ptr<RunningServer>> server = RunningServer::Start(options_);
+  const Result<ServeOptions> options = Options(io);
+  if (!options) {
+    io.err << "weir serve: " << options.error().message << "\n";
+    return kUnreadable;
+  }
+  const Result<std::unique_ptr<RunningServer>> server = RunningServer::Start(*options);
   if (!server) {
     io.err << "weir serve: " << server.error().message << "\n";
     return kUnreadable;

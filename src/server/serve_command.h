@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/should_rate_limit.h"
 #include "server/streams.h"
 #include "weir/result.h"
 
@@ -30,6 +31,8 @@ struct ServeOptions {
   std::string fields = "draft-10";
   std::string password;
   std::vector<std::string> gateways = {"127.0.0.0/8", "::1"};
+  bool merge_domains = false;        // descriptors of one domain may be in several files
+  RateLimitOptions rate_limit = {};  // how Envoy is answered
 };
 
 // A running server, from its wiring to its end.
@@ -65,8 +68,12 @@ class ServeCommand {
   int Run(Streams io) const;
 
  private:
+  // With what the environment says, if that is to be read.
+  [[nodiscard]] Result<ServeOptions> Options(Streams io) const;
+
   CLI::App* command_;
   ServeOptions options_;
+  bool ratelimit_environment_ = false;
 };
 
 }  // namespace weir
