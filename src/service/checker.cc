@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rule/key.h"
+#include "service/count_check.h"
 
 namespace weir {
 
@@ -65,7 +66,7 @@ Limit BanFor(Nanos time) { return Quota::Per(1, time).Burst(1); }
 std::unique_ptr<const ActiveRules> NoRules() {
   rule::Problems none;
   return std::make_unique<const ActiveRules>(
-      ActiveRules{rule::Rulebook::Compile({}, none), {}, {}, "none"});
+      ActiveRules{rule::Rulebook::Compile({}, none), {}, {}, "none", {}});
 }
 
 }  // namespace
@@ -114,7 +115,9 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
       if (ban == nullptr) ban = enter(BanFor(rule.exceed.time));
     }
   }
-  if (problems.empty()) active_.Publish(std::move(active));
+  if (!problems.empty()) return problems;
+  active->counters = counters_.Enter(*active->book);
+  active_.Publish(std::move(active));
   return problems;
 }
 
@@ -143,7 +146,16 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
   reply.Clear();
   const ActiveRules& active = *reply.rules_.emplace(active_.Read());
   reply.space_ = active.book->Find(request.space);
-  if (reply.space_ == nullptr) return;
+  if (reply.space_ == nullptr) {
+    counters_.CountUnknownSpace();
+    return;
+  }
+  Decide(request, active, now, reply);
+  CountCheck(reply, *reply.space_, active.counters);
+}
+
+void Checker::Decide(const CheckRequest& request, const ActiveRules& active, Instant now,
+                     CheckReply& reply) {
   const rule::Space& space = *reply.space_;
   const rule::Values values(space.schema(), request.attributes);
   space.Find(values, reply.found_);

@@ -28,6 +28,7 @@
 #include "rule/problem.h"
 #include "rule/rule.h"
 #include "rule/rulebook.h"
+#include "service/rule_counters.h"
 #include "weir/decision.h"
 
 namespace weir {
@@ -55,6 +56,7 @@ struct ActiveRules {
   // For rules that ban, by the time they ban for. Being banned is having used up one per that time.
   std::map<Nanos, Ledger::LimitHandle> bans;
   std::string version;
+  RuleCounters::Lease counters;
 };
 
 // May be used again and again, and then allocates nothing. What it points to stays as it is until
@@ -139,6 +141,8 @@ class Checker {
   [[nodiscard]] Instant Now() const noexcept { return ledger_->Now(); }
   [[nodiscard]] Published<ActiveRules>::Reading rules() const { return active_.Read(); }
   [[nodiscard]] Ledger& ledger() noexcept { return *ledger_; }
+  // Those of rules are with the rules: rules()->counters.
+  [[nodiscard]] RuleCounters& counters() noexcept { return counters_; }
 
  private:
   // A counter of a rule that a request has a key for.
@@ -149,6 +153,9 @@ class Checker {
     Permits cost;
     bool enforced;
   };
+  // What comes of a request to a namespace that has rules.
+  void Decide(const CheckRequest& request, const ActiveRules& active, Instant now,
+              CheckReply& reply);
   // Calls `use(hit)` for all of them, in the order of the rules.
   template <typename Use>
   void ForEachHit(const CheckRequest& request, const rule::Space& space, const rule::Values& values,
@@ -169,6 +176,7 @@ class Checker {
 
   std::unique_ptr<Ledger> ledger_;
   CheckerOptions options_;
+  RuleCounters counters_;  // outlives the rules, which give back what they have of it
   Published<ActiveRules> active_;
 };
 
