@@ -18,13 +18,12 @@ Numbers& AllNumbers() {
   return numbers;
 }
 
-// Puts `fresh` there, unless somebody else was first; returns what is there now.
+// Puts `fresh` in the place of `old`, unless somebody else was first; returns what is there now.
 template <typename T, typename Free>
-T* PutIfEmpty(std::atomic<T*>& place, T* fresh, const Free& free) {
-  T* there = nullptr;
-  if (place.compare_exchange_strong(there, fresh, std::memory_order_acq_rel)) return fresh;
+T* Replace(std::atomic<T*>& place, T* old, T* fresh, const Free& free) {
+  if (place.compare_exchange_strong(old, fresh, std::memory_order_acq_rel)) return fresh;
   free(fresh);
-  return there;
+  return old;
 }
 
 }  // namespace
@@ -58,31 +57,43 @@ std::uint32_t ThreadNumber::Take() noexcept {
   return mine;
 }
 
+constinit CoreCounters::Row CoreCounters::no_pads;
+
+CoreCounters::CoreCounters() noexcept {
+  for (std::atomic<Row*>& row : rows_) row.store(&no_pads, std::memory_order_relaxed);
+}
+
 CoreCounters::~CoreCounters() {
   for (const std::atomic<Row*>& place : rows_) {
-    Row* row = place.load(std::memory_order_acquire);
-    if (row == nullptr) continue;
-    for (const std::atomic<Cells*>& pad : row->pads) delete[] pad.load(std::memory_order_acquire);
+    Row* row = place.load(kAcquire);
+    if (row == &no_pads) continue;
+    for (const std::atomic<Cells*>& pad : row->pads) delete[] pad.load(kAcquire);
     delete row;
   }
 }
 
-CoreCounters::Cells* CoreCounters::AddPad(std::uint32_t thread, std::uint32_t pad) noexcept {
+void CoreCounters::AddSlowly(Line line, std::size_t column, std::uint64_t more) noexcept {
+  // Locked for those that share a number; the others are here once for each pad.
+  PadOf(ThreadNumber::Mine(), line.pad)[line.place][column].fetch_add(more,
+                                                                     std::memory_order_relaxed);
+}
+
+CoreCounters::Cells* CoreCounters::PadOf(std::uint32_t thread, std::uint32_t pad) noexcept {
   // Compared and swapped because of the number that is shared: its threads may be here together.
-  Row* row = rows_[thread].load(std::memory_order_acquire);
-  if (row == nullptr) row = PutIfEmpty(rows_[thread], new Row, [](Row* spare) { delete spare; });
-  Cells* cells = row->pads[pad].load(std::memory_order_acquire);
+  Row* row = rows_[thread].load(kAcquire);
+  if (row == &no_pads) {
+    row = Replace(rows_[thread], row, new Row, [](Row* spare) { delete spare; });
+  }
+  Cells* cells = row->pads[pad].load(kAcquire);
   if (cells != nullptr) return cells;
-  return PutIfEmpty(row->pads[pad], new Cells[std::size_t{kFirstPad} << pad](),
-                    [](Cells* spare) { delete[] spare; });
+  return Replace(row->pads[pad], cells, new Cells[std::size_t{kFirstPad} << pad](),
+                 [](Cells* spare) { delete[] spare; });
 }
 
 CoreCounters::Sums CoreCounters::Read(Line line) const noexcept {
   Sums sums{};
   for (const std::atomic<Row*>& place : rows_) {
-    const Row* row = place.load(std::memory_order_acquire);
-    if (row == nullptr) continue;
-    const Cells* cells = row->pads[line.pad].load(std::memory_order_acquire);
+    const Cells* cells = place.load(kAcquire)->pads[line.pad].load(kAcquire);
     if (cells == nullptr) continue;
     for (std::size_t i = 0; i < kColumns; ++i) {
       sums[i] += cells[line.place][i].load(std::memory_order_relaxed);

@@ -29,11 +29,15 @@ class ThreadNumber {
   // What threads beyond that many share; they count with locked instructions.
   static constexpr std::uint32_t kShared = 511;
 
+  // Of a thread that has none yet. Above all others, so that one comparison tells who counts the
+  // simple way.
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  static std::uint32_t IfTaken() noexcept { return mine; }
   static std::uint32_t Mine() noexcept { return mine != kNone ? mine : Take(); }
 
  private:
   struct Lease;
-  static constexpr std::uint32_t kNone = UINT32_MAX;
   static std::uint32_t Take() noexcept;
   // Known without a constructor, so that reading it is one instruction.
   static constinit thread_local std::uint32_t mine;
@@ -50,7 +54,7 @@ class CoreCounters {
   };
   using Sums = std::array<std::uint64_t, kColumns>;
 
-  CoreCounters() = default;
+  CoreCounters() noexcept;
   ~CoreCounters();
   CoreCounters(const CoreCounters&) = delete;
   CoreCounters& operator=(const CoreCounters&) = delete;
@@ -64,24 +68,23 @@ class CoreCounters {
 
   // REQUIRES: column < kColumns.
   void Add(Line line, std::size_t column, std::uint64_t more = 1) noexcept {
-    const std::uint32_t thread = ThreadNumber::Mine();
-    const Row* row = rows_[thread].load(std::memory_order_acquire);
-    Cells* pad = row != nullptr ? row->pads[line.pad].load(std::memory_order_acquire) : nullptr;
-    if (pad == nullptr) [[unlikely]] {
-      pad = AddPad(thread, line.pad);
+    const std::uint32_t thread = ThreadNumber::IfTaken();
+    if (thread < ThreadNumber::kShared) [[likely]] {
+      if (Cells* pad = rows_[thread].load(kAcquire)->pads[line.pad].load(kAcquire)) [[likely]] {
+        // This thread alone writes here, so no locked instruction is needed.
+        std::atomic<std::uint64_t>& cell = pad[line.place][column];
+        cell.store(cell.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+        return;
+      }
     }
-    std::atomic<std::uint64_t>& cell = pad[line.place][column];
-    if (thread == ThreadNumber::kShared) [[unlikely]] {
-      cell.fetch_add(more, std::memory_order_relaxed);
-    } else {
-      cell.store(cell.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-    }
+    AddSlowly(line, column, more);
   }
 
   // All that was counted before the call, by any thread; some of what is counted meanwhile.
   [[nodiscard]] Sums Read(Line line) const noexcept;
 
  private:
+  static constexpr auto kAcquire = std::memory_order_acquire;
   static constexpr std::uint32_t kFirstPad = 256;  // lines
   static constexpr int kFirstPadBits = std::bit_width(kFirstPad);
   static constexpr std::size_t kPads = 32 - 8 + 1;
@@ -91,9 +94,12 @@ class CoreCounters {
     std::array<std::atomic<Cells*>, kPads> pads{};
   };
 
-  Cells* AddPad(std::uint32_t thread, std::uint32_t pad) noexcept;
+  // The thread's first time there, or one of those that share a number.
+  void AddSlowly(Line line, std::size_t column, std::uint64_t more) noexcept;
+  Cells* PadOf(std::uint32_t thread, std::uint32_t pad) noexcept;
 
-  std::array<std::atomic<Row*>, ThreadNumber::kShared + 1> rows_{};
+  static Row no_pads;  // of threads that have not counted here
+  std::array<std::atomic<Row*>, ThreadNumber::kShared + 1> rows_;
 };
 
 }  // namespace weir

@@ -150,17 +150,15 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
     counters_.CountUnknownSpace();
     return;
   }
-  Decide(request, active, now, reply);
-  CountCheck(reply, *reply.space_, active.counters);
-}
-
-void Checker::Decide(const CheckRequest& request, const ActiveRules& active, Instant now,
-                     CheckReply& reply) {
   const rule::Space& space = *reply.space_;
   const rule::Values values(space.schema(), request.attributes);
   space.Find(values, reply.found_);
   reply.allowed_by_ = AllowListed(space, reply.found_, now);
-  if (reply.allowed_by_ != nullptr) return;
+  if (reply.allowed_by_ != nullptr) {
+    active.counters.Count(*reply.allowed_by_, RuleOutcome::kAllowed);
+    active.counters.Count(space, RequestOutcome::kAllowed);
+    return;
+  }
   ForEachHit(request, space, values, reply.found_, now,
              [&](const Hit& hit) { Collect(hit, active, now, reply); });
   LookOnly(now, reply);
@@ -185,6 +183,7 @@ void Checker::Decide(const CheckRequest& request, const ActiveRules& active, Ins
       reply.decisive_ = i;
     }
   }
+  CountCheck(reply, space, active.counters);
 }
 
 // What refuses at once is found out here; what has to be taken is put aside for later.

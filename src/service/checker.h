@@ -153,9 +153,6 @@ class Checker {
     Permits cost;
     bool enforced;
   };
-  // What comes of a request to a namespace that has rules.
-  void Decide(const CheckRequest& request, const ActiveRules& active, Instant now,
-              CheckReply& reply);
   // Calls `use(hit)` for all of them, in the order of the rules.
   template <typename Use>
   void ForEachHit(const CheckRequest& request, const rule::Space& space, const rule::Values& values,
