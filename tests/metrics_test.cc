@@ -27,8 +27,8 @@ class Client {
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    to.sin_port = htons(static_cast<std::uint16_t>(
-        std::stoi(address.substr(address.rfind(':') + 1))));
+    to.sin_port =
+        htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
     EXPECT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
   }
   ~Client() { close(socket_); }
@@ -70,7 +70,8 @@ class Client {
 std::string Joined(std::string_view chunks) {
   std::string body;
   for (;;) {
-    const std::size_t size = std::stoul(std::string(chunks.substr(0, chunks.find('\r'))), nullptr, 16);
+    const std::size_t size =
+        std::stoul(std::string(chunks.substr(0, chunks.find('\r'))), nullptr, 16);
     if (size == 0) return body;
     chunks.remove_prefix(chunks.find('\n') + 1);
     body += chunks.substr(0, size);

@@ -67,9 +67,9 @@ class PrometheusPage {
     ASSERT_NE(end_of_name, std::string_view::npos) << line;
     const std::string_view name = line.substr(0, end_of_name);
     EXPECT_TRUE(IsName(name)) << line;
-    const bool of_histogram = types_[family_] == "histogram" &&
-                              (name == family_ + "_bucket" || name == family_ + "_sum" ||
-                               name == family_ + "_count");
+    const bool of_histogram =
+        types_[family_] == "histogram" &&
+        (name == family_ + "_bucket" || name == family_ + "_sum" || name == family_ + "_count");
     EXPECT_TRUE(name == family_ || of_histogram) << "not of family " << family_ << ": " << line;
     std::size_t at = end_of_name;
     if (line[at] == '{') at = AfterLabels(line, at);
@@ -91,8 +91,8 @@ class PrometheusPage {
       for (at = equals + 2; at < line.size() && line[at] != '"'; ++at) {
         if (line[at] != '\\') continue;
         ++at;
-        EXPECT_TRUE(at < line.size() && std::string_view("\\\"n").find(line[at]) !=
-                                            std::string_view::npos)
+        EXPECT_TRUE(at < line.size() &&
+                    std::string_view("\\\"n").find(line[at]) != std::string_view::npos)
             << "no such escape: " << line;
       }
       ++at;

@@ -75,7 +75,7 @@ CoreCounters::~CoreCounters() {
 void CoreCounters::AddSlowly(Line line, std::size_t column, std::uint64_t more) noexcept {
   // Locked for those that share a number; the others are here once for each pad.
   PadOf(ThreadNumber::Mine(), line.pad)[line.place][column].fetch_add(more,
-                                                                     std::memory_order_relaxed);
+                                                                      std::memory_order_relaxed);
 }
 
 CoreCounters::Cells* CoreCounters::PadOf(std::uint32_t thread, std::uint32_t pad) noexcept {

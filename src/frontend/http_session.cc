@@ -136,7 +136,8 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
     const bool ready = path == "/healthz" || options_.ready == nullptr || *options_.ready;
     HttpReply(out, ready ? 200 : 503, To()).Finish("text/plain", ready ? "ok\n" : "not ready\n");
   } else {
-    Refuse(404, "there is /check, /v1/check, /v1/report, /v1/charge, /v1/refund, /healthz, /readyz, "
+    Refuse(404,
+           "there is /check, /v1/check, /v1/report, /v1/charge, /v1/refund, /healthz, /readyz, "
            "/metrics",
            out);
   }

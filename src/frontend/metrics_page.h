@@ -28,7 +28,7 @@ struct MetricsSources {
   // Called by any thread, all at once.
   std::function<std::optional<net::Totals>()> connections = {};
   std::function<catalog::RetrieverStatus()> retriever = {};
-  std::string version = {};                                        // of the program
+  std::string version = {};                                    // of the program
   std::optional<catalog::RetrieverStatus::Time> started = {};  // the process
 };
 

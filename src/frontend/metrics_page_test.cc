@@ -67,8 +67,8 @@ TEST_F(MetricsPageTest, ARuleShowsWhatItCanComeToAndNothingElse) {
     std::string outcomes;
     for (std::size_t i = 0; i < kRuleOutcomes; ++i) {
       const std::string outcome(NameOf(static_cast<RuleOutcome>(i)));
-      if (page.Has("weir_rule_requests_total{namespace=\"shop\",rule=\"" + rule +
-                   "\",outcome=\"" + outcome + "\"}")) {
+      if (page.Has("weir_rule_requests_total{namespace=\"shop\",rule=\"" + rule + "\",outcome=\"" +
+                   outcome + "\"}")) {
         outcomes += outcome + " ";
       }
     }
@@ -142,8 +142,8 @@ TEST_F(MetricsPageTest, ALongPageComesInPiecesOfTheSameRules) {
   EXPECT_EQ(read["weir_rules{namespace=\"shop\"}"], 3000);
   EXPECT_TRUE(read.Has(
       "weir_rule_requests_total{namespace=\"shop\",rule=\"rule-2999\",outcome=\"denied\"}"));
-  EXPECT_TRUE(Page().Has(
-      "weir_rule_requests_total{namespace=\"shop\",rule=\"other\",outcome=\"denied\"}"));
+  EXPECT_TRUE(
+      Page().Has("weir_rule_requests_total{namespace=\"shop\",rule=\"other\",outcome=\"denied\"}"));
 }
 
 TEST_F(MetricsPageTest, TheHistogramAddsUp) {

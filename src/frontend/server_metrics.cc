@@ -124,9 +124,8 @@ void AppendTrafficMetrics(const Traffic& traffic, PrometheusText& text) {
     std::uint64_t so_far = 0;
     for (std::size_t bucket = 0; bucket < Traffic::kBuckets; ++bucket) {
       so_far += totals[i].batches_by_time[bucket];
-      const std::string up_to = bucket + 1 < Traffic::kBuckets
-                                    ? PrometheusText::Seconds(Traffic::UpTo(bucket))
-                                    : "+Inf";
+      const std::string up_to =
+          bucket + 1 < Traffic::kBuckets ? PrometheusText::Seconds(Traffic::UpTo(bucket)) : "+Inf";
       text.SampleOf("_bucket", {{"protocol", name(i)}, {"le", up_to}}, so_far);
     }
     text.SampleOf("_sum", {{"protocol", name(i)}}, totals[i].took);

@@ -45,8 +45,7 @@ void Traffic::Count(Protocol protocol, const Batch& batch) noexcept {
                 static_cast<std::uint64_t>(std::max(batch.took, Nanos(0)).count()));
   const std::size_t bucket = BucketOf(batch.took);
   const auto line = static_cast<std::uint32_t>(1 + bucket / CoreCounters::kColumns);
-  counters_.Add(LineOf(protocol, line),
-                bucket % CoreCounters::kColumns);
+  counters_.Add(LineOf(protocol, line), bucket % CoreCounters::kColumns);
 }
 
 Traffic::Totals Traffic::Read(Protocol protocol) const noexcept {

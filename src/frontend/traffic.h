@@ -2,8 +2,8 @@
 //
 // A handler is called once with all that one read brought, and reads the clock once for it. When it
 // has written all answers it looks at the clock again: the time between is what we make a client
-// wait, from bytes to bytes. What the kernel does before and after is not in it, nor the time that a
-// rule holds an answer back.
+// wait, from bytes to bytes. What the kernel does before and after is not in it, nor the time that
+// a rule holds an answer back.
 //
 // Thread safety: everything may be called by any number of threads.
 #pragma once

@@ -1,4 +1,5 @@
-// What a reply means for the counters: one outcome for each rule that had a say, one for the request.
+// What a reply means for the counters: one outcome for each rule that had a say, one for the
+// request.
 //
 // In a header because it is a few instructions of every check.
 #pragma once

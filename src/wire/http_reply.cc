@@ -154,7 +154,8 @@ void HttpReply::FinishUntilClose(std::string_view content_type) {
 
 void AppendHttpChunk(std::string_view piece, std::string& out) {
   Digits digits;
-  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), piece.size(), 16).ptr;
+  const char* end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), piece.size(), 16).ptr;
   out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
   out += "\r\n";
   out += piece;
