@@ -10,15 +10,27 @@ namespace {
 
 using net::Next;
 
-// The clock is read once for everything that came in one read.
+// Counts what a session made of one read, which began at `start`.
+template <typename Progress>
+void CountIn(Traffic* traffic, Protocol protocol, const Progress& progress, Checker& checker,
+             Instant start) {
+  if (traffic == nullptr || progress.requests == 0) return;
+  traffic->Count(protocol, {progress.requests, progress.errors, checker.Now() - start});
+}
+
+// The clock is read once for everything that came in one read, and once more when it is answered.
 class HttpHandler final : public net::Handler {
  public:
   HttpHandler(Checker& checker, const HttpOptions& options, const net::ConnectionFacts& facts)
-      : checker_(checker), session_(checker, options, facts.peer, facts.proxied) {}
+      : checker_(checker),
+        traffic_(options.traffic),
+        session_(checker, options, facts.peer, facts.proxied) {}
 
   net::Progress OnBytes(std::string_view unread, net::Connection& connection,
                         std::string& out) override {
-    const HttpSession::Progress progress = session_.Serve(unread, checker_.Now(), out);
+    const Instant now = checker_.Now();
+    const HttpSession::Progress progress = session_.Serve(unread, now, out);
+    CountIn(traffic_, Protocol::kHttp, progress, checker_, now);
     if (progress.then == HttpSession::Then::kHold) connection.Hold(progress.hold);
     return {.consumed = progress.consumed,
             .next = NextAfter(progress.then),
@@ -46,17 +58,20 @@ class HttpHandler final : public net::Handler {
   }
 
   Checker& checker_;
+  Traffic* traffic_;
   HttpSession session_;
 };
 
 class RespHandler final : public net::Handler {
  public:
   RespHandler(Checker& checker, const RespOptions& options)
-      : checker_(checker), session_(checker, options) {}
+      : checker_(checker), traffic_(options.traffic), session_(checker, options) {}
 
   net::Progress OnBytes(std::string_view unread, net::Connection& /*connection*/,
                         std::string& out) override {
-    const RespSession::Progress progress = session_.Serve(unread, checker_.Now(), out);
+    const Instant now = checker_.Now();
+    const RespSession::Progress progress = session_.Serve(unread, now, out);
+    CountIn(traffic_, Protocol::kResp, progress, checker_, now);
     return {.consumed = progress.consumed,
             .next = progress.close  ? Next::kClose
                     : progress.more ? Next::kAgain
@@ -65,6 +80,7 @@ class RespHandler final : public net::Handler {
 
  private:
   Checker& checker_;
+  Traffic* traffic_;
   RespSession session_;
 };
 

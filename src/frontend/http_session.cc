@@ -43,10 +43,23 @@ HttpSession::HttpSession(Checker& checker, const HttpOptions& options,
 
 HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, std::string& out) {
   Progress progress;
+  errors_ = 0;
   while (progress.then == Then::kGoOn) {
     if (out.size() >= kEnough) {
       progress.then = Then::kAgain;
       break;
+    }
+    if (metrics_) {
+      const MetricsReply::Step step = metrics_->Append(out);
+      if (!step.is_last) {
+        progress.then = Then::kAgain;
+        break;
+      }
+      // Not before: only who has something unread is called again.
+      progress.consumed += step.request_bytes;
+      if (step.closes) progress.then = Then::kClose;
+      metrics_.reset();
+      continue;
     }
     const std::string_view unread = bytes.substr(progress.consumed);
     if (body_kind_ != Body::kNone) {
@@ -59,11 +72,16 @@ HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, st
     }
     const wire::HttpRead read = reader_.Read(unread, request_);
     if (read.status == HttpStatus::kNeedMore) break;
+    ++progress.requests;
     if (read.status == HttpStatus::kBad) {
       request_ = {};
       Refuse(read.code, read.reason, out);
       progress.then = Then::kClose;
       break;
+    }
+    if (IsMetrics()) {
+      metrics_.emplace(*options_.metrics, now, To(), read.consumed);
+      continue;
     }
     progress.consumed += read.consumed;
     // Only what speaks JSON reads bodies. What a gateway sends along is passed over, after the
@@ -87,6 +105,7 @@ HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, st
     }
     if (has_body) static_cast<void>(wire::HttpReader().Read(head_, request_));
   }
+  progress.errors = errors_;
   // What waits needs the rules it was decided by, to give back what it took.
   if (progress.then != Then::kHold) reply_.Release();
   return progress;
@@ -109,6 +128,12 @@ bool HttpSession::ReadBody(std::string_view bytes, Progress& progress, std::stri
   return read.status == wire::ChunkStatus::kDone;
 }
 
+bool HttpSession::IsMetrics() const {
+  return options_.metrics != nullptr && request_.path == "/metrics" &&
+         (request_.method == "GET" || request_.method == "HEAD") &&
+         request_.body == HttpBody::kNone;
+}
+
 void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
   const std::string_view path = request_.path;
   if (IsCheck(path)) {
@@ -123,7 +148,7 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
   } else {
     Refuse(404,
            "there is /check, /v1/check, /v1/report, /v1/charge, /v1/refund, /healthz, /readyz, "
-           "/json, /rlconfig, /healthcheck",
+           "/metrics, /json, /rlconfig, /healthcheck",
            out);
   }
 }
@@ -177,12 +202,14 @@ void HttpSession::AnswerCheck(Instant now, Progress& progress, std::string& out)
 
 void HttpSession::AnswerApi(Instant now, std::string& out) {
   if (request_.method != "POST") {
+    ++errors_;
     HttpReply answer(out, 405, To());
     answer.Field("Allow", "POST");
     answer.Finish("application/problem+json", ProblemDetails(405, "use POST"));
     return;
   }
   const JsonAnswer answer = AnswerJson(checker_, request_.path.substr(3), body_, now, reply_);
+  if (answer.status != 200) ++errors_;
   HttpReply(out, answer.status, To())
       .Finish(answer.status == 200 ? "application/json" : "application/problem+json", answer.body);
 }
@@ -203,6 +230,7 @@ void HttpSession::AnswerRateLimitPage(Instant now, std::string& out) {
 }
 
 void HttpSession::Refuse(std::uint16_t status, std::string_view detail, std::string& out) {
+  ++errors_;
   HttpReply(out, status, To()).Finish("application/problem+json", ProblemDetails(status, detail));
 }
 

@@ -5,6 +5,7 @@
 //   POST /v1/report /v1/charge /v1/refund      what became of a request that passed
 //   GET /healthz /readyz
 //   POST /json, GET /rlconfig /healthcheck     as envoyproxy/ratelimit has them
+//   GET /metrics                     for Prometheus, in pieces: others are served between them
 //
 // Bytes in, bytes out: it owns no socket and reads no clock.
 #pragma once
@@ -18,8 +19,10 @@
 #include <vector>
 
 #include "frontend/http_attributes.h"
+#include "frontend/metrics_reply.h"
 #include "frontend/rate_limit_fields.h"
 #include "frontend/should_rate_limit.h"
+#include "frontend/traffic.h"
 #include "rule/client.h"
 #include "service/checker.h"
 #include "wire/http_body.h"
@@ -36,6 +39,8 @@ struct HttpOptions {
   rule::ClientIdentifier clients{rule::ClientOptions{}};
   RateLimitOptions rate_limit = {};          // of /json
   const std::atomic<bool>* ready = nullptr;  // null: always
+  const MetricsSources* metrics = nullptr;   // null: there is no such page
+  Traffic* traffic = nullptr;                // null: nobody counts
 };
 
 class HttpSession {
@@ -53,6 +58,8 @@ class HttpSession {
     std::size_t consumed = 0;
     Then then = Then::kGoOn;
     Nanos hold{0};
+    std::uint64_t requests = 0;  // answered, or at least begun
+    std::uint64_t errors = 0;    // of these, answered with a mistake
   };
 
   // `peer` is empty on a Unix socket, where whoever can connect is trusted.
@@ -74,11 +81,13 @@ class HttpSession {
 
   // False if the body is not complete, or what is there of it makes no sense.
   bool ReadBody(std::string_view bytes, Progress& progress, std::string& out);
+  [[nodiscard]] bool IsMetrics() const;
   void Answer(Instant now, Progress& progress, std::string& out);
   void AnswerCheck(Instant now, Progress& progress, std::string& out);
   void AnswerApi(Instant now, std::string& out);
   void AnswerRateLimitPage(Instant now, std::string& out);
   [[nodiscard]] bool is_ready() const { return options_.ready == nullptr || *options_.ready; }
+  // A mistake: of the client's, in what it asks.
   void Refuse(std::uint16_t status, std::string_view detail, std::string& out);
   [[nodiscard]] wire::HttpReplyTo To() const { return wire::HttpReplyTo::Of(request_); }
 
@@ -96,6 +105,9 @@ class HttpSession {
   std::uint64_t body_left_ = 0;
   std::optional<wire::ChunkReader> chunks_;
   std::string body_;
+
+  std::optional<MetricsReply> metrics_;  // of which something is still to be written
+  std::uint64_t errors_ = 0;             // among the bytes at hand
 
   std::string held_;  // an answer that is to wait
   bool close_after_held_ = false;

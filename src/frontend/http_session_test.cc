@@ -226,5 +226,50 @@ TEST_F(HttpSessionTest, AClientThatWantsToCloseIsClosed) {
   EXPECT_EQ(progress_.then, Then::kGoOn);
 }
 
+TEST_F(HttpSessionTest, MetricsComeInPiecesAndOtherRequestsFollow) {
+  std::string rules;
+  for (int i = 0; i < 1000; ++i) rules += "- {name: r" + std::to_string(i) + ", limit: 1/min}\n";
+  Use(rules);
+  const MetricsSources sources{.checker = &checker_};
+  options_.metrics = &sources;
+  const std::string ask = Get("/metrics");
+  const std::string bytes = ask + Get("/healthz");
+  std::string all = Send(bytes);
+  EXPECT_THAT(all, HasSubstr("Transfer-Encoding: chunked\r\n"));
+  int pieces = 1;
+  for (; progress_.then == Then::kAgain; ++pieces) {
+    ASSERT_EQ(progress_.consumed, 0U) << "it is unread until it is answered";
+    std::string out;
+    progress_ = session_->Serve(bytes, kStart, out);
+    EXPECT_LT(out.size(), 2 * MetricsReply::kPiece);
+    all += out;
+  }
+  EXPECT_GT(pieces, 2);
+  EXPECT_EQ(progress_.consumed, bytes.size());
+  EXPECT_THAT(all, HasSubstr("\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(all, HasSubstr("rule=\"r999\",outcome=\"denied\"} 0\n"));
+}
+
+TEST_F(HttpSessionTest, HeadOfMetricsHasNoBodyAndWithoutSourcesThereIsNoPage) {
+  EXPECT_THAT(Send(Get("/metrics")), StartsWith("HTTP/1.1 404"));
+  EXPECT_EQ(progress_.requests, 1U);
+  EXPECT_EQ(progress_.errors, 1U);
+  const MetricsSources sources{.checker = &checker_};
+  options_.metrics = &sources;
+  const std::string head = Send("HEAD /metrics HTTP/1.1\r\nHost: weir\r\n\r\n");
+  EXPECT_THAT(head, StartsWith("HTTP/1.1 200"));
+  EXPECT_TRUE(head.ends_with("\r\n\r\n"));
+  EXPECT_THAT(head, Not(HasSubstr("weir_")));
+  EXPECT_EQ(progress_.errors, 0U);
+}
+
+TEST_F(HttpSessionTest, RequestsAndMistakesAreCountedPerRead) {
+  Use("- {name: a, limit: blocked}");
+  Send(Get("/check") + Get("/nowhere") + Post("/v1/check", "not json") + Get("/v1/check") +
+       Get("/healthz") + "GET /che");
+  EXPECT_EQ(progress_.requests, 5U);
+  EXPECT_EQ(progress_.errors, 3U) << "a refusal is no mistake";
+}
+
 }  // namespace
 }  // namespace weir

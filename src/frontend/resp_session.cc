@@ -105,12 +105,15 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
     progress.consumed += request.consumed;
     if (request.status == wire::RespStatus::kNeedMore) break;
     RespWriter reply(out, version_);
+    const std::size_t begin = out.size();
+    ++progress.requests;
     if (request.status == wire::RespStatus::kBad) {
       reply.Error("ERR " + std::string(request.problem));
       closing_ = true;
     } else if (!Run(arguments_, reply)) {
       closing_ = true;
     }
+    if (out[begin] == '-') ++progress.errors;
   }
   reply_.Release();
   progress.close = closing_;
@@ -151,6 +154,7 @@ void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
     return;
   }
   const Decision decision = command->Run(checker_.ledger(), now_);
+  checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
   reply.Array(5);
   reply.Integer(decision ? 0 : 1);
@@ -167,6 +171,7 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
     return;
   }
   const Decision decision = command->Run(checker_.ledger(), now_);
+  checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
   reply.Array(5);
   reply.Integer(decision ? 1 : 0);

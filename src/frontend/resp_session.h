@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/traffic.h"
 #include "service/checker.h"
 #include "wire/resp_reply.h"
 #include "wire/resp_request.h"
@@ -23,7 +24,8 @@
 namespace weir {
 
 struct RespOptions {
-  std::string password = {};  // empty: nobody has to say one
+  std::string password = {};   // empty: nobody has to say one
+  Traffic* traffic = nullptr;  // null: nobody counts
 };
 
 class RespSession {
@@ -32,6 +34,8 @@ class RespSession {
     std::size_t consumed = 0;
     bool close = false;  // when what was written has gone out
     bool more = false;   // enough was written for now: there is more to do in what is unread
+    std::uint64_t requests = 0;
+    std::uint64_t errors = 0;  // of these, answered with a mistake
   };
   // Bytes of answers after which it stops until they have gone out.
   static constexpr std::size_t kEnough = std::size_t{256} << 10;

@@ -154,4 +154,15 @@ std::uint64_t KeyStates::CountKeys(Instant now) noexcept {
   return count;
 }
 
+KeyStates::Fill KeyStates::EstimateFill(Instant now) noexcept {
+  constexpr std::size_t kLines = 2048;
+  std::uint64_t count = 0;
+  const std::size_t seen = table_.ForEachOfSome(kLines, [&](table::AtomicSlot& slot) {
+    const Slot held = slot.Load();
+    if (ForgottenIn(table::KindOf(held.tag), held.word, now) > Nanos(0)) ++count;
+  });
+  const std::uint64_t slots = table_.slot_count();
+  return {count * slots / seen, slots};
+}
+
 }  // namespace weir

@@ -171,6 +171,13 @@ class KeyStates : public table::Tenancy {
   [[nodiscard]] std::uint64_t evicted() const noexcept { return table_.evicted(); }
   [[nodiscard]] std::size_t bytes() noexcept { return table_.memory().bytes(); }
   [[nodiscard]] std::uint64_t CountKeys(Instant now) noexcept;
+  // As CountKeys(), but from a sample: exact while the table is small, within a few percent of its
+  // slots when it is not, and in a time that does not grow with it.
+  struct Fill {
+    std::uint64_t keys = 0;
+    std::uint64_t slots = 0;  // keys there is room for
+  };
+  [[nodiscard]] Fill EstimateFill(Instant now) noexcept;
   [[nodiscard]] bool has_records() const noexcept { return records_.has_value(); }
 
   // Tenancy

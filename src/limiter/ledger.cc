@@ -440,5 +440,14 @@ std::size_t Ledger::bytes() const noexcept {
 std::uint64_t Ledger::CountKeys(Instant now) noexcept {
   return SumOverShelves([now](Shelf& shelf) { return shelf.CountKeys(now); });
 }
+KeyStates::Fill Ledger::EstimateFill(Instant now) noexcept {
+  KeyStates::Fill all;
+  SumOverShelves([&](Shelf& shelf) {
+    const KeyStates::Fill fill = shelf.EstimateFill(now);
+    all.slots += fill.slots;
+    return all.keys += fill.keys;
+  });
+  return all;
+}
 
 }  // namespace weir

@@ -99,6 +99,8 @@ class Ledger {
   [[nodiscard]] std::uint64_t evicted() const noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept;
   [[nodiscard]] std::uint64_t CountKeys(Instant now) noexcept;
+  // From a sample of each table, in a bounded time.
+  [[nodiscard]] KeyStates::Fill EstimateFill(Instant now) noexcept;
 
  private:
   class Shelf;

@@ -219,6 +219,22 @@ TEST_F(LedgerTest, ALimitMayComeWithEachRequestAndIsNotKept) {
   EXPECT_EQ(ledger->CountKeys(kStart), 2U);
 }
 
+TEST_F(LedgerTest, ASampleTellsHowFullItIs) {
+  const auto small = Ledger::Open({.max_keys = 1000}).value();
+  const auto few = small->Enter(LimitOf("token_bucket 2/1h")).value();
+  for (int i = 0; i < 300; ++i) EXPECT_TRUE(Take(*small, few, std::to_string(i), 1));
+  EXPECT_EQ(small->EstimateFill(kStart).keys, 300U) << "a small table is looked through";
+  EXPECT_EQ(small->EstimateFill(kStart + hours(2)).keys, 0U) << "all are forgotten by then";
+  EXPECT_GE(small->EstimateFill(kStart).slots, 1000U);
+
+  const auto large = Ledger::Open({.max_keys = 200'000}).value();
+  const auto many = large->Enter(LimitOf("token_bucket 2/1h")).value();
+  for (int i = 0; i < 100'000; ++i) EXPECT_TRUE(Take(*large, many, std::to_string(i), 1));
+  const KeyStates::Fill fill = large->EstimateFill(kStart);
+  // Five times what the error of 8,192 slots usually is.
+  EXPECT_NEAR(static_cast<double>(fill.keys), 100'000, 0.03 * static_cast<double>(fill.slots));
+}
+
 TEST_F(LedgerTest, EqualLimitsAreOne) {
   const auto ledger = Make();
   EXPECT_EQ(ledger->Enter(LimitOf("token_bucket 5/1s")).value(),

@@ -55,7 +55,10 @@ class Rulebook::Compiler {
             {set.space, {}, "", "the namespace is there twice", "put its rules into one file"});
         continue;
       }
-      CompileSpace(set, book_.spaces_[set.space]);
+      const auto number = static_cast<std::uint32_t>(book_.spaces_.size());
+      Space& space = book_.spaces_[set.space];
+      space.number_ = number;
+      CompileSpace(set, space);
     }
   }
 
@@ -71,6 +74,7 @@ class Rulebook::Compiler {
       const bool asked = !rule.descriptor && rule.mode != Mode::kOff;
       matches.push_back(asked ? &rule.match : &kNothing);
       space.rules_.push_back(CompileRule(set, rule, space.schema_));
+      space.rules_.back().number = book_.rule_count_++;
     }
     space.index_.emplace(matches, space.schema_);
     space.asked_ = AttributesOf(matches, space.schema_);

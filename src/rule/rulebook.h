@@ -55,6 +55,7 @@ struct Counter {
 
 struct CompiledRule {
   const Rule* rule = nullptr;  // as it was written
+  std::uint32_t number = 0;    // among all rules of the book
   std::vector<Counter> counters;
   std::optional<Schema::Number> cost_attribute;
   std::optional<MatchIndex> overrides;
@@ -75,6 +76,7 @@ struct CompiledRule {
 class Space {
  public:
   [[nodiscard]] const std::string& name() const { return set_->space; }
+  [[nodiscard]] std::uint32_t number() const { return number_; }  // among the namespaces
   [[nodiscard]] const Schema& schema() const { return schema_; }
   [[nodiscard]] std::span<const CompiledRule> rules() const { return rules_; }
 
@@ -93,6 +95,7 @@ class Space {
   const RuleSet* set_ = nullptr;
   std::uint64_t serial_ = 0;
   std::vector<Schema::Number> asked_;
+  std::uint32_t number_ = 0;
   Schema schema_;
   std::vector<CompiledRule> rules_;
   std::optional<MatchIndex> index_;
@@ -108,6 +111,9 @@ class Rulebook {
   // Null: there are no rules for it.
   [[nodiscard]] const Space* Find(std::string_view space) const;
   [[nodiscard]] std::span<const RuleSet> sets() const { return sets_; }
+  // All namespaces, by name.
+  [[nodiscard]] const std::map<std::string, Space, std::less<>>& spaces() const { return spaces_; }
+  [[nodiscard]] std::uint32_t rule_count() const { return rule_count_; }
   // All limits of all rules, each once.
   [[nodiscard]] std::span<const Limit> limits() const { return limits_; }
 
@@ -118,6 +124,7 @@ class Rulebook {
   std::vector<RuleSet> sets_;
   std::vector<Limit> limits_;
   std::map<std::string, Space, std::less<>> spaces_;
+  std::uint32_t rule_count_ = 0;
 };
 
 }  // namespace weir::rule

@@ -18,7 +18,7 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   CLI::App* trace = app.add_subcommand("trace", "Runs traces: what a limit does, by example");
   trace->add_option("FILE", traces, "Trace files; docs/traces.md describes them")->required();
   CLI::App* demo = app.add_subcommand("demo", "Shows a client that asks too often");
-  const ServeCommand serve(app);
+  const ServeCommand serve(app, version);
   RulesCommand rules(app);
 
   try {

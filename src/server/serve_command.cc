@@ -31,8 +31,11 @@ struct RunningServer::Parts {
   HttpOptions http;
   RespOptions resp;
   GrpcOptions grpc;
+  Traffic traffic;
+  MetricsSources metrics;
   std::unique_ptr<Checker> checker;
   std::unique_ptr<catalog::Retriever> retriever;
+  std::atomic<const net::Server*> counted{nullptr};  // `server`, for who reads while it starts
   std::unique_ptr<net::Server> server;
   // Where it listens; empty: not at all.
   std::string http_address;
@@ -103,6 +106,20 @@ Result<HttpOptions> HttpOptionsOf(const ServeOptions& options, const std::atomic
 
 }  // namespace
 
+// What `parts` has to tell, for the page of metrics.
+MetricsSources RunningServer::MetricsOf(const Parts& parts) {
+  using std::chrono::milliseconds;
+  return {.checker = parts.checker.get(),
+          .traffic = &parts.traffic,
+          .connections = [&counted = parts.counted]() -> std::optional<net::Totals> {
+            const net::Server* server = counted.load(std::memory_order_acquire);
+            return server != nullptr ? std::optional(server->totals()) : std::nullopt;
+          },
+          .retriever = [retriever = parts.retriever.get()] { return retriever->status(); },
+          .version = parts.options.version,
+          .started = std::chrono::floor<milliseconds>(std::chrono::system_clock::now())};
+}
+
 RunningServer::RunningServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 RunningServer::~RunningServer() = default;
 
@@ -112,9 +129,12 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   Result<HttpOptions> http = HttpOptionsOf(options, parts->ready);
   if (!http) return http.error();
   parts->http = std::move(*http);
+  parts->http.traffic = &parts->traffic;
+  parts->http.metrics = &parts->metrics;
   parts->resp.password = options.password;
   parts->grpc.ready = &parts->ready;
   parts->grpc.rate_limit = options.rate_limit;
+  parts->resp.traffic = &parts->traffic;
 
   Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
       {.max_keys = options.max_keys, .folder = options.state == kMemory ? "" : options.state});
@@ -133,6 +153,8 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   if (status.state() != catalog::RetrieverStatus::State::kInForce) {
     return Error{"there are no rules to begin with: " + status.ToString()};
   }
+
+  parts->metrics = MetricsOf(*parts);
 
   std::vector<net::ListenerOptions> listeners;
   if (!options.http.empty()) {
@@ -156,6 +178,7 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   if (!options.http.empty()) parts->http_address = (endpoint++)->ToString();
   if (!options.resp.empty()) parts->resp_address = (endpoint++)->ToString();
   if (!options.grpc.empty()) parts->grpc_address = (endpoint++)->ToString();
+  parts->counted.store(parts->server.get(), std::memory_order_release);
   parts->ready = true;
   return std::unique_ptr<RunningServer>(new RunningServer(std::move(parts)));
 }
@@ -183,9 +206,10 @@ void RunningServer::Stop() {
   parts_->server->Stop(kDrain);
 }
 
-ServeCommand::ServeCommand(CLI::App& app)
+ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
     : command_(
           app.add_subcommand("serve", "Answers gateways and clients: HTTP, gRPC, Redis protocol")) {
+  options_.version = version;
   command_
       ->add_option("--http", options_.http,
                    "Where to listen for HTTP: HOST:PORT, unix:PATH, or '' for not at all")

@@ -18,6 +18,8 @@ class App;
 
 namespace weir {
 
+struct MetricsSources;
+
 struct ServeOptions {
   std::string http = "127.0.0.1:8080";  // see net/endpoint.h; empty: not at all
   std::string resp = "127.0.0.1:6380";
@@ -30,6 +32,7 @@ struct ServeOptions {
   std::string space = "default";
   std::string fields = "draft-10";
   std::string password;
+  std::string version;  // of the program, to be told
   std::vector<std::string> gateways = {"127.0.0.0/8", "::1"};
   bool merge_domains = false;        // descriptors of one domain may be in several files
   RateLimitOptions rate_limit = {};  // how Envoy is answered
@@ -56,13 +59,14 @@ class RunningServer {
 
  private:
   struct Parts;
+  static MetricsSources MetricsOf(const Parts& parts);
   explicit RunningServer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
 
 class ServeCommand {
  public:
-  explicit ServeCommand(CLI::App& app);
+  ServeCommand(CLI::App& app, const std::string& version);
   [[nodiscard]] bool is_asked() const;
   // Serves until SIGTERM or SIGINT.
   int Run(Streams io) const;

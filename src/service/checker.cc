@@ -5,6 +5,7 @@
 
 #include "rule/key.h"
 #include "rule/match_memo.h"
+#include "service/count_check.h"
 #include "service/rule_in_use.h"
 
 namespace weir {
@@ -97,7 +98,9 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
       if (ban == nullptr) ban = enter(BanFor(rule.exceed.time));
     }
   }
-  if (problems.empty()) active_.Publish(std::move(active));
+  if (!problems.empty()) return problems;
+  active->counters = counters_.Enter(*active->book);
+  active_.Publish(std::move(active));
   return problems;
 }
 
@@ -132,13 +135,20 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
   const ActiveRules& active = **reply.rules_;
   if (reply.space_ == nullptr || reply.space_->name() != request.space) {
     reply.space_ = active.book->Find(request.space);
-    if (reply.space_ == nullptr) return;
+    if (reply.space_ == nullptr) {
+      counters_.CountUnknownSpace();
+      return;
+    }
   }
   const rule::Space& space = *reply.space_;
   const rule::Values values(space.schema(), request.attributes);
   Memo().Find(space, values, ledger_->seed(), reply.found_);
   reply.allowed_by_ = AllowListed(space, reply.found_, now);
-  if (reply.allowed_by_ != nullptr) return;
+  if (reply.allowed_by_ != nullptr) {
+    active.counters.Count(*reply.allowed_by_, RuleOutcome::kAllowed);
+    active.counters.Count(space, RequestOutcome::kAllowed);
+    return;
+  }
   ForEachHit(request, space, values, reply.found_, now,
              [&](const Hit& hit) { Collect(hit, active, now, reply); });
   LookOnly(now, reply);
@@ -164,6 +174,7 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
       reply.decisive_ = i;
     }
   }
+  CountCheck(reply, space, active.counters);
 }
 
 // What refuses at once is found out here; what has to be taken is put aside for later.

@@ -29,6 +29,7 @@
 #include "rule/rule.h"
 #include "rule/rulebook.h"
 #include "service/counting_window.h"
+#include "service/rule_counters.h"
 #include "weir/decision.h"
 
 namespace weir {
@@ -58,6 +59,7 @@ struct ActiveRules {
   CountingWindows counting;  // for checks by descriptors
   std::string version;
   bool is_published = false;  // not yet, at the start
+  RuleCounters::Lease counters;
 };
 
 // May be used again and again, and then allocates nothing. What it points to stays as it is until
@@ -158,6 +160,8 @@ class Checker {
   [[nodiscard]] Instant Now() const noexcept { return ledger_->Now(); }
   [[nodiscard]] Published<ActiveRules>::Reading rules() const { return active_.Read(); }
   [[nodiscard]] Ledger& ledger() noexcept { return *ledger_; }
+  // Those of rules are with the rules: rules()->counters.
+  [[nodiscard]] RuleCounters& counters() noexcept { return counters_; }
 
  private:
   // A counter of a rule that a request has a key for.
@@ -188,6 +192,7 @@ class Checker {
 
   std::unique_ptr<Ledger> ledger_;
   CheckerOptions options_;
+  RuleCounters counters_;  // outlives the rules, which give back what they have of it
   Published<ActiveRules> active_;
 };
 

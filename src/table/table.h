@@ -20,6 +20,7 @@
 // an addition leaves the table whole, nothing needs repair.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -150,6 +151,20 @@ class Table {
         if (slot.tag() != 0) visit(slot);
       }
     }
+  }
+
+  // The same on at most `most` lines, spread evenly: an estimate for a bounded price. Returns how
+  // many slots were looked at. REQUIRES: most > 0.
+  template <typename Visit>
+  std::size_t ForEachOfSome(std::size_t most, Visit visit) {
+    const std::size_t lines = line_count_ + kProbe - 1;
+    const std::size_t some = std::min(lines, most);
+    for (std::size_t i = 0; i < some; ++i) {
+      for (AtomicSlot& slot : lines_[i * lines / some].slots) {
+        if (slot.tag() != 0) visit(slot);
+      }
+    }
+    return some * Line::kSlots;
   }
 
   // Live keys that had to make room for others.

@@ -142,6 +142,26 @@ void HttpReply::Finish(std::string_view content_type, std::string_view body) {
   if (may_have_body && !head_only_) out_ += body;
 }
 
+void HttpReply::FinishChunked(std::string_view content_type) {
+  Field("Content-Type", content_type);
+  out_ += "Transfer-Encoding: chunked\r\n\r\n";
+}
+
+void HttpReply::FinishUntilClose(std::string_view content_type) {
+  Field("Content-Type", content_type);
+  out_ += "\r\n";
+}
+
+void AppendHttpChunk(std::string_view piece, std::string& out) {
+  Digits digits;
+  const char* end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), piece.size(), 16).ptr;
+  out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  out += "\r\n";
+  out += piece;
+  out += "\r\n";
+}
+
 void AppendHttpContinue(std::string& out) { out += "HTTP/1.1 100 Continue\r\n\r\n"; }
 
 }  // namespace weir::wire

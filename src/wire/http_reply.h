@@ -43,12 +43,19 @@ class HttpReply {
   // With Content-Length, and Content-Type if there is one. The statuses 204 and 304 have no body.
   void Finish(std::string_view content_type, std::string_view body);
   void Finish() { Finish({}, {}); }
+  // For a body that comes in pieces, each by AppendHttpChunk(), as HTTP/1.1 has it.
+  void FinishChunked(std::string_view content_type);
+  // For a body that lasts until the connection is closed: HTTP/1.0 knows no pieces.
+  void FinishUntilClose(std::string_view content_type);
 
  private:
   std::string& out_;
   std::uint16_t status_;
   bool head_only_;
 };
+
+// A piece of a body; the empty one is the last.
+void AppendHttpChunk(std::string_view piece, std::string& out);
 
 // What a client that sent "Expect: 100-continue" waits for.
 void AppendHttpContinue(std::string& out);

@@ -18,6 +18,16 @@ TEST(HttpReplyTest, AnAnswerIsAppended) {
             "Content-Length: 2\r\n\r\n{}");
 }
 
+TEST(HttpReplyTest, ABodyMayComeInPieces) {
+  std::string out;
+  HttpReply(out, 200, {}).FinishChunked("text/plain");
+  AppendHttpChunk("seventeen letters", out);
+  AppendHttpChunk("", out);
+  EXPECT_EQ(out,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
+            "11\r\nseventeen letters\r\n0\r\n\r\n");
+}
+
 TEST(HttpReplyTest, HeadGetsTheLengthButNotTheBody) {
   std::string out;
   HttpReply(out, 200, {.head_only = true}).Finish("text/plain", "hello");

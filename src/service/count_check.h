@@ -1,0 +1,51 @@
+// What a reply means for the counters: one outcome for each rule that had a say, one for the
+// request.
+//
+// In a header because it is a few instructions of every check.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "service/checker.h"
+#include "service/rule_counters.h"
+
+namespace weir {
+
+// What the rule of a finding said by it. `allowed`: the request as a whole.
+inline RuleOutcome OutcomeOf(const Finding& finding, bool allowed) noexcept {
+  const Decision& decision = finding.decision;
+  if (!decision) {
+    if (!finding.enforced) return RuleOutcome::kShadowDenied;
+    return finding.why == Finding::Why::kBanned ? RuleOutcome::kBanned : RuleOutcome::kDenied;
+  }
+  if (decision.grace == Grace::kElastic) return RuleOutcome::kElastic;
+  // In shadow nobody waits, and who is refused by another rule does not either.
+  const bool waits = decision.wait > Nanos(0) && finding.enforced && allowed;
+  return waits ? RuleOutcome::kDelayed : RuleOutcome::kAllowed;
+}
+
+inline RequestOutcome OutcomeOf(const CheckReply& reply) noexcept {
+  if (!reply.allowed()) return RequestOutcome::kDenied;
+  if (reply.wait() > Nanos(0)) return RequestOutcome::kDelayed;
+  return reply.findings().empty() ? RequestOutcome::kUnmatched : RequestOutcome::kAllowed;
+}
+
+// REQUIRES: `reply` is complete, of `space`, whose rules `counters` are of, and by no allow-list.
+inline void CountCheck(const CheckReply& reply, const rule::Space& space,
+                       const RuleCounters::Lease& counters) noexcept {
+  const std::span<const Finding> findings = reply.findings();
+  // The findings of a rule stand side by side.
+  for (std::size_t i = 0; i < findings.size();) {
+    const rule::CompiledRule* rule = findings[i].rule;
+    RuleOutcome worst = OutcomeOf(findings[i], reply.allowed());
+    while (++i < findings.size() && findings[i].rule == rule) {
+      worst = std::max(worst, OutcomeOf(findings[i], reply.allowed()));
+    }
+    counters.Count(*rule, worst);
+  }
+  counters.Count(space, OutcomeOf(reply));
+}
+
+}  // namespace weir
