@@ -52,7 +52,8 @@ class HttpSession {
     Nanos hold{0};
   };
 
-  // `peer` is empty on a Unix socket, where whoever can connect is trusted.
+  // `peer` is empty on a Unix socket, where whoever can connect is trusted. `proxied`, as the PROXY
+  // protocol said it, takes its place: the listener knows of whom to take that.
   HttpSession(Checker& checker, const HttpOptions& options, std::optional<rule::Address> peer,
               std::optional<rule::Address> proxied);
 

@@ -6,8 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "server/connection_options.h"
+#include "server/identity_options.h"
 #include "server/streams.h"
 #include "weir/result.h"
 
@@ -28,7 +29,8 @@ struct ServeOptions {
   std::string space = "default";
   std::string fields = "draft-10";
   std::string password;
-  std::vector<std::string> gateways = {"127.0.0.0/8", "::1"};
+  IdentityOptions clients;
+  ConnectionOptions connections;
 };
 
 // A running server, from its wiring to its end.
