@@ -2,6 +2,7 @@
 #pragma once
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <string>
@@ -14,8 +15,11 @@ namespace weir {
 // Make it while no other threads run: a process that was forked from several has only one of them.
 class ServerProcess {
  public:
-  explicit ServerProcess(const ServeOptions& options)
-      : process_([options](int report) {
+  // With at most so many descriptors; 0: as many as there can be.
+  explicit ServerProcess(const ServeOptions& options, rlim_t descriptors = 0)
+      : process_([options, descriptors](int report) {
+          const rlimit fewer{descriptors, descriptors};
+          if (descriptors != 0 && setrlimit(RLIMIT_NOFILE, &fewer) != 0) _exit(1);
           RaiseDescriptorLimit();
           const auto server = RunningServer::Start(options);
           const std::string told =
