@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 30
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build configure build serve test bench bench-billion check check-format check-layers \
+.PHONY: help deps deps-build configure build serve test bench bench-billion flood check check-format check-layers \
 	check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
 
 help: ## list what can be made
@@ -41,6 +41,10 @@ bench: configure ## build and run the benchmarks
 bench-billion: configure ## the benchmark with a billion keys (24 GiB of memory)
 	cmake --build --preset release --target billion_bench
 	build/bench/billion_bench
+
+flood: configure ## a hundred million new keys against a running server (some minutes)
+	cmake --build --preset release --target flood_bench weir-cli
+	build/bench/flood_bench build/weir
 
 check: check-tools check-format check-layers check-docs check-lint ## all that needs no test: format, layers, docs, lint
 

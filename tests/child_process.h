@@ -33,6 +33,8 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
+  [[nodiscard]] pid_t id() const { return child_; }
+
   // `kill -9`, if it is still there.
   void Kill() {
     if (child_ < 0) return;

@@ -1,17 +1,14 @@
 // The whole server, asked by the clients that people use: curl and redis-cli.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <string>
 
 #include "server/serve_command.h"
+#include "tests/server_process.h"
+#include "tests/shell.h"
 #include "tests/temporary_file.h"
 
 namespace weir {
@@ -20,20 +17,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-// What a command of the shell prints.
-std::string Shell(const std::string& command) {
-  std::string printed;
-  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  std::array<char, 4096> block{};
-  while (const std::size_t got = std::fread(block.data(), 1, block.size(), pipe)) {
-    printed.append(block.data(), got);
-  }
-  pclose(pipe);
-  return printed;
-}
-
-std::string PortOf(const std::string& address) { return address.substr(address.rfind(':') + 1); }
 
 ServeOptions OptionsFor(const TemporaryFile& folder) {
   ServeOptions options;
@@ -123,7 +106,7 @@ TEST_F(RunningServerConcurrentTest, ADelayedAnswerComesInItsTime) {
 
 TEST_F(RunningServerConcurrentTest, WrongOptionsSayWhatIsWrong) {
   ServeOptions options = OptionsFor(folder_);
-  options.gateways = {"10.0.0.0/99"};
+  options.clients.gateways = {"10.0.0.0/99"};
   EXPECT_THAT(RunningServer::Start(options).error().message, HasSubstr("got '10.0.0.0/99'"));
   options = OptionsFor(folder_);
   options.rules = folder_.path() + ".missing.yaml";
@@ -135,56 +118,21 @@ TEST_F(RunningServerConcurrentTest, WrongOptionsSayWhatIsWrong) {
   EXPECT_THAT(RunningServer::Start(options).error().message, HasSubstr("in use"));
 }
 
-// A server in a process of its own, which can be killed.
-class ServerProcess {
- public:
-  explicit ServerProcess(const ServeOptions& options) {
-    int told[2];
-    if (pipe(told) != 0) return;
-    process_ = fork();
-    if (process_ == 0) {
-      const auto server = RunningServer::Start(options);
-      const std::string address = server.ok() ? (*server)->resp_address() : "";
-      if (write(told[1], address.c_str(), address.size() + 1) < 0) _exit(1);
-      for (;;) pause();
-    }
-    close(told[1]);
-    std::array<char, 100> address{};
-    if (read(told[0], address.data(), address.size() - 1) > 0) address_ = address.data();
-    close(told[0]);
-  }
-  ~ServerProcess() { Kill(); }
-  ServerProcess(const ServerProcess&) = delete;
-  ServerProcess& operator=(const ServerProcess&) = delete;
-
-  void Kill() {
-    if (process_ <= 0) return;
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
-    process_ = 0;
-  }
-  std::string Redis(const std::string& command) const {
-    return Shell("redis-cli -p " + PortOf(address_) + " " + command);
-  }
-
- private:
-  pid_t process_ = 0;
-  std::string address_;
-};
-
 TEST(ServerProcessTest, AServerThatIsKilledContinuesWhereItWas) {
   const TemporaryFile folder;
-  std::string last;
+  const auto ask = [](const ServerProcess& server, const std::string& command) {
+    return Shell("redis-cli -p " + PortOf(server.resp_address()) + " " + command);
+  };
   {
     const ServerProcess server(OptionsFor(folder));
-    EXPECT_THAT(server.Redis("-r 7 CL.THROTTLE user 9 1 86400"), HasSubstr("10\n3\n-1\n"));
-    EXPECT_THAT(server.Redis("WEIR.CHECK default path /hello ip 10.9.9.9"), StartsWith("1\n"));
+    EXPECT_THAT(ask(server, "-r 7 CL.THROTTLE user 9 1 86400"), HasSubstr("10\n3\n-1\n"));
+    EXPECT_THAT(ask(server, "WEIR.CHECK default path /hello ip 10.9.9.9"), StartsWith("1\n"));
   }
   const ServerProcess server(OptionsFor(folder));
-  EXPECT_THAT(server.Redis("CL.THROTTLE user 9 1 86400"), HasSubstr("10\n2\n-1\n"));
-  EXPECT_THAT(server.Redis("-r 2 CL.THROTTLE user 9 1 86400"), HasSubstr("10\n0\n-1\n"));
-  EXPECT_THAT(server.Redis("CL.THROTTLE user 9 1 86400"), StartsWith("1\n10\n0\n"));
-  EXPECT_THAT(server.Redis("WEIR.CHECK default path /hello ip 10.9.9.9"),
+  EXPECT_THAT(ask(server, "CL.THROTTLE user 9 1 86400"), HasSubstr("10\n2\n-1\n"));
+  EXPECT_THAT(ask(server, "-r 2 CL.THROTTLE user 9 1 86400"), HasSubstr("10\n0\n-1\n"));
+  EXPECT_THAT(ask(server, "CL.THROTTLE user 9 1 86400"), StartsWith("1\n10\n0\n"));
+  EXPECT_THAT(ask(server, "WEIR.CHECK default path /hello ip 10.9.9.9"),
               Not(StartsWith("1\nhello\n3\n2\n")));
 }
 

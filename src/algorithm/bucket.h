@@ -135,6 +135,8 @@ class Bucket {
   [[nodiscard]] std::uint64_t UsedPermits(std::uint64_t word, Instant now) const noexcept {
     return CeilDiv(Used(word, TickAt(now)), interval_);
   }
+  // A key never seen has less than the bucket holds.
+  [[nodiscard]] bool starts_short() const noexcept { return missing_ != 0; }
   // Until nothing of the word is remembered any more.
   [[nodiscard]] std::uint64_t ForgottenIn(std::uint64_t word, Instant now) const noexcept {
     return NanosFor(Used(word, TickAt(now)));

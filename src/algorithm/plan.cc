@@ -172,6 +172,7 @@ Result<Plan> Plan::Of(const Limit& limit) {
     Part part{std::move(*step), plan.words_, NominalOf(algorithm), std::nullopt};
     if (const auto lenient = Lenient(algorithm)) {
       part.lenient = Compile(*lenient, limit.soft_percent()).value();
+      plan.counts_refusals_ = true;
     }
     plan.parts_.push_back(std::move(part));
     plan.words_ += words;
@@ -210,14 +211,8 @@ Decision Plan::Admit(State& state, Permits cost, Instant now) const {
 // One of several refused: nobody is charged, except where refusals count.
 Decision Plan::Refuse(State& state, Permits cost, Instant now, const Decision& why) const {
   Decision refusal = why;
-  bool counted = false;
-  for (const Part& part : parts_) {
-    if (!part.lenient || why.verdict == Verdict::kNever) continue;
-    state.Enter(part.offset);
-    std::visit([&](const auto& s) { algorithm::Admit(s, state, cost, now); }, part.step);
-    counted = true;
-  }
-  if (counted) {
+  if (counts_refusals_ && why.verdict != Verdict::kNever) {
+    CountRefusal(state, cost, now);
     // This one counts too, so a retry may have to come later than it would have had to.
     State then = state;
     refusal.retry_after = AdmitAll(then, cost, now, Denied::kIgnored).retry_after;
@@ -226,6 +221,23 @@ Decision Plan::Refuse(State& state, Permits cost, Instant now, const Decision& w
   refusal.remaining = level.remaining;
   refusal.reset_after = level.reset_after;
   return refusal;
+}
+
+void Plan::CountRefusal(State& state, Permits cost, Instant now) const {
+  for (const Part& part : parts_) {
+    if (!part.lenient) continue;
+    state.Enter(part.offset);
+    std::visit([&](const auto& s) { algorithm::Admit(s, state, cost, now); }, part.step);
+  }
+}
+
+void Plan::Begin(State& state, Instant now) const {
+  for (const Part& part : parts_) {
+    const auto* bucket = std::get_if<Bucket>(&part.step);
+    if (bucket == nullptr || !bucket->starts_short()) continue;
+    state.Enter(part.offset);
+    if (state.Get(0) == 0) state.Set(0, bucket->Start(now));
+  }
 }
 
 Decision Plan::Peek(State& state, Permits cost, Instant now) const {
@@ -259,6 +271,7 @@ Reservation Plan::Reserve(State& state, Permits cost, Instant now, Nanos patienc
   // Not now, but soon enough: as if it came then.
   const Nanos delay = at_once.retry_after;
   const Instant then = Later(now, delay);
+  Begin(state, now);
   Decision later = Admit(state, cost, then);
   later.wait = SatAdd(later.wait, delay);
   if (later.allowed() && later.wait <= patience) {

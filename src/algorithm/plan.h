@@ -46,6 +46,9 @@ class Plan {
   Decision Peek(State& state, Permits cost, Instant now) const;
   // Takes what is there, at most `cost`.
   Partial TakeUpTo(State& state, Permits cost, Instant now) const;
+  // Somebody else refused what this plan would admit: it counts where refusals do.
+  void CountRefusal(State& state, Permits cost, Instant now) const;
+  [[nodiscard]] bool counts_refusals() const { return counts_refusals_; }
   // Takes `cost` at the first instant at which it can be had, if that is within `patience` of now,
   // and not farther away than foresight().
   Reservation Reserve(State& state, Permits cost, Instant now, Nanos patience) const;
@@ -83,8 +86,11 @@ class Plan {
   // `refusals` are counted only by the limits that were asked to.
   Decision AdmitAll(State& state, Permits cost, Instant now, Denied refusals) const;
   Decision Refuse(State& state, Permits cost, Instant now, const Decision& why) const;
+  // A key never seen is known from `now` on, though it acts later.
+  void Begin(State& state, Instant now) const;
 
   std::vector<Part> parts_;
+  bool counts_refusals_ = false;
   std::size_t words_ = 0;
   Nanos memory_{0};
   Nanos foresight_ = Nanos::max();

@@ -76,7 +76,7 @@ std::span<const rule::Attribute> HttpAttributes::Of(const HttpRequest& request,
     authority = FirstOf(request, {"x-forwarded-host"}, authority);
   }
   const rule::Identity identity =
-      clients.Identify({peer.address, peer.proxied, request.fields}, now);
+      clients.Identify({peer.address, std::nullopt, request.fields}, now);
   for (const std::string& name : schema.names()) {
     if (name == rule::kIp) {
       Add(name, Keep(identity.ip.ToString()));

@@ -21,7 +21,6 @@ namespace weir {
 // Who asks, as far as the connection shows.
 struct HttpPeer {
   rule::Address address;
-  std::optional<rule::Address> proxied;
   bool is_gateway = false;  // believed when it speaks for others
 };
 

@@ -34,11 +34,13 @@ bool IsRateLimitPage(std::string_view path) {
 HttpSession::HttpSession(Checker& checker, const HttpOptions& options,
                          std::optional<rule::Address> peer, std::optional<rule::Address> proxied)
     : checker_(checker), options_(options) {
-  peer_.address = peer.value_or(rule::Address::Parse("127.0.0.1").value());
-  peer_.proxied = proxied;
-  const auto trusted = [&](const rule::Network& network) { return network.Contains(*peer); };
+  // Whoever may say for whom a connection is has passed on that one's bytes. What is believed is
+  // what that one may be believed.
+  const std::optional<rule::Address> speaker = proxied ? proxied : peer;
+  peer_.address = speaker.value_or(rule::Address::Parse("127.0.0.1").value());
+  const auto trusted = [&](const rule::Network& network) { return network.Contains(*speaker); };
   peer_.is_gateway =
-      !peer || std::any_of(options.gateways.begin(), options.gateways.end(), trusted);
+      !speaker || std::any_of(options.gateways.begin(), options.gateways.end(), trusted);
 }
 
 HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, std::string& out) {

@@ -62,7 +62,8 @@ class HttpSession {
     std::uint64_t errors = 0;    // of these, answered with a mistake
   };
 
-  // `peer` is empty on a Unix socket, where whoever can connect is trusted.
+  // `peer` is empty on a Unix socket, where whoever can connect is trusted. `proxied`, as the PROXY
+  // protocol said it, takes its place: the listener knows of whom to take that.
   HttpSession(Checker& checker, const HttpOptions& options, std::optional<rule::Address> peer,
               std::optional<rule::Address> proxied);
 

@@ -271,5 +271,40 @@ TEST_F(HttpSessionTest, RequestsAndMistakesAreCountedPerRead) {
   EXPECT_EQ(progress_.errors, 3U) << "a refusal is no mistake";
 }
 
+TEST_F(HttpSessionTest, APeekTakesNothingAndBansNobody) {
+  Use("- {name: api, by: [user], limit: fixed_window 1/min, exceed: ban 1h}");
+  const auto ask = [&](const std::string& more) {
+    return Send(Post("/v1/check",
+                     R"({"namespace":"shop","attributes":{"user":"7"},"cost":1)" + more + "}"));
+  };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(ask(R"(,"peek":true)"),
+                HasSubstr(R"({"allowed":true,"rule":"api","remaining":1,)"));
+  }
+  EXPECT_THAT(ask(""), HasSubstr(R"({"allowed":true,"rule":"api","remaining":0,)"));
+  EXPECT_THAT(ask(R"(,"peek":true)"), HasSubstr(R"("retry_after_ms":60000)"));
+  EXPECT_THAT(ask(R"(,"peek":true)"), Not(HasSubstr("banned")));
+  EXPECT_THAT(ask(""), HasSubstr(R"("retry_after_ms":3600000)"));
+  EXPECT_THAT(ask(R"(,"peek":true)"), HasSubstr("banned"));
+}
+
+TEST_F(HttpSessionTest, APeekIsToldHowLongItWouldWait) {
+  Use("- {name: api, by: [user], limit: token_bucket 1/10s, exceed: delay 15s}");
+  const auto ask = [&](const std::string& more) {
+    return Send(Post("/v1/check", R"({"namespace":"shop","attributes":{"user":"7"})" + more + "}"));
+  };
+  EXPECT_THAT(ask(""), HasSubstr(R"("wait_ms":0)"));
+  EXPECT_THAT(ask(R"(,"peek":true)"), HasSubstr(R"("wait_ms":10000)"));
+  EXPECT_THAT(ask(""), HasSubstr(R"("wait_ms":10000)"));
+  EXPECT_THAT(ask(R"(,"peek":true)"), HasSubstr(R"("allowed":false)"));
+}
+
+TEST_F(HttpSessionTest, APeekIsForTheCheckAlone) {
+  Use("- {name: api, limit: fixed_window 1/min}");
+  EXPECT_THAT(Send(Post("/v1/charge", R"({"namespace":"shop","cost":1,"peek":true})")),
+              HasSubstr("'peek' is for /v1/check alone"));
+  EXPECT_THAT(Send(Post("/v1/check", R"({"namespace":"shop","peek":1})")), HasSubstr("wrong type"));
+}
+
 }  // namespace
 }  // namespace weir

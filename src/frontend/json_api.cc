@@ -49,8 +49,9 @@ struct Request {
   std::vector<rule::Attribute> attributes;
   std::optional<Permits> cost;
   std::string_view outcome;
+  CheckRequest::Intent intent = CheckRequest::Intent::kTake;
 
-  [[nodiscard]] CheckRequest check() const { return {space, attributes, cost}; }
+  [[nodiscard]] CheckRequest check() const { return {space, attributes, cost, intent}; }
 };
 
 // Returns what is wrong, or nothing.
@@ -65,6 +66,8 @@ std::string ReadRequest(const rapidjson::Value& from, Request& to) {
       to.outcome = TextOf(value);
     } else if (name == "cost" && value.IsUint64()) {
       to.cost = Permits{value.GetUint64()};
+    } else if (name == "peek" && value.IsBool()) {
+      to.intent = value.GetBool() ? CheckRequest::Intent::kLook : CheckRequest::Intent::kTake;
     } else if (name == "attributes" && value.IsObject()) {
       for (const auto& attribute : value.GetObject()) {
         if (!attribute.value.IsString()) {
@@ -72,13 +75,14 @@ std::string ReadRequest(const rapidjson::Value& from, Request& to) {
         }
         to.attributes.push_back({TextOf(attribute.name), TextOf(attribute.value)});
       }
-    } else if (name == "namespace" || name == "outcome" || name == "cost" || name == "attributes") {
+    } else if (name == "namespace" || name == "outcome" || name == "cost" || name == "peek" ||
+               name == "attributes") {
       return "'" + std::string(name) +
-             "' is of the wrong type: namespace and outcome are texts, "
-             "cost is a whole number, attributes are an object of texts";
+             "' is of the wrong type: namespace and outcome are texts, cost is a whole number, "
+             "peek is true or false, attributes are an object of texts";
     } else {
       return "unknown member '" + rule::Shown(name) +
-             "': there are namespace, attributes, cost, outcome";
+             "': there are namespace, attributes, cost, peek, outcome";
     }
   }
   if (to.space.empty()) return "'namespace' is missing";
@@ -111,6 +115,10 @@ void AppendFinding(const Finding& finding, std::string& out) {
   if (finding.why != Finding::Why::kLimit) {
     out += finding.why == Finding::Why::kBanned ? ",\"banned\":true" : ",\"blocked\":true";
   }
+  if (finding.decision.grace != Grace::kNone) {
+    out +=
+        finding.decision.grace == Grace::kSoft ? ",\"grace\":\"soft\"" : ",\"grace\":\"elastic\"";
+  }
   out += ",\"remaining\":" + std::to_string(finding.decision.remaining.count);
   AppendMillis("retry_after_ms", finding.decision.retry_after, out);
   AppendMillis("reset_after_ms", finding.decision.reset_after, out);
@@ -128,7 +136,7 @@ void AppendReply(const CheckReply& reply, std::string& out) {
   if (const Finding* decisive = reply.decisive()) {
     out += ",\"rule\":";
     AppendJsonString(decisive->rule->rule->name, out);
-    out += ",\"remaining\":" + std::to_string(decisive->decision.remaining.count);
+    out += ",\"remaining\":" + std::to_string(reply.remaining().count);
     AppendMillis("retry_after_ms", decisive->decision.retry_after, out);
     AppendMillis("reset_after_ms", decisive->decision.reset_after, out);
   }
@@ -180,6 +188,7 @@ JsonAnswer Settle(Checker& checker, std::string_view path, const rapidjson::Valu
                   Instant now) {
   Request request;
   if (const std::string wrong = ReadRequest(root, request); !wrong.empty()) return Wrong(wrong);
+  if (request.intent == CheckRequest::Intent::kLook) return Wrong("'peek' is for /v1/check alone");
   if (path == "/report") {
     if (request.outcome != "failed" && request.outcome != "succeeded") {
       return Wrong("'outcome' must be failed or succeeded");

@@ -70,10 +70,11 @@ struct RespSession::Command {
 
 std::span<const RespSession::Command> RespSession::Commands() {
   // The first are asked for the most.
-  static constexpr std::array<Command, 17> kCommands = {{
+  static constexpr std::array<Command, 18> kCommands = {{
       {"CL.THROTTLE", -1, &RespSession::CellThrottle, false, true},
       {"THROTTLE", -1, &RespSession::Throttle, false, true},
       {"WEIR.CHECK", -4, &RespSession::Check, false, false},
+      {"WEIR.PEEK", -4, &RespSession::Check, false, false},
       {"PING", -1, &RespSession::Ping, false, false},
       {"DEL", -2, &RespSession::Delete, false, true},
       {"UNLINK", -2, &RespSession::Delete, false, true},
@@ -126,6 +127,9 @@ bool RespSession::Run(Arguments arguments, RespWriter& reply) {
     reply.Simple("OK");
     return false;
   }
+  // A browser that was made to talk to this port: what stands in the body is not its user's wish.
+  // As Redis does, nothing more is read of it.
+  if (IsWord(name, "POST") || IsWord(name, "HOST:")) return false;
   const auto commands = Commands();
   const auto command = std::find_if(commands.begin(), commands.end(),
                                     [&](const Command& c) { return IsWord(name, c.name); });
@@ -182,10 +186,12 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
 }
 
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...
+// WEIR.PEEK, the same, takes nothing.
 // Each request is answered by [allowed, rule, limit, remaining, retry ms, reset ms, wait ms];
 // several by an array of such.
 void RespSession::Check(Arguments arguments, RespWriter& reply) {
-  const std::string_view space = arguments[1];
+  CheckRequest request{.space = arguments[1], .attributes = {}};
+  if (IsWord(arguments[0], "WEIR.PEEK")) request.intent = CheckRequest::Intent::kLook;
   Arguments rest = arguments.subspan(2);
   const auto next = [](Arguments from) {
     return static_cast<std::size_t>(std::find(from.begin(), from.end(), std::string_view("NEXT")) -
@@ -196,7 +202,7 @@ void RespSession::Check(Arguments arguments, RespWriter& reply) {
   for (Arguments left = rest;; ++requests) {
     const std::size_t end = next(left);
     if (end == 0 || end % 2 != 0) {
-      WrongCount("WEIR.CHECK", reply);
+      WrongCount(arguments[0], reply);
       return;
     }
     if (left[0] == "COST" && !ParseCount(left[1])) {
@@ -209,14 +215,13 @@ void RespSession::Check(Arguments arguments, RespWriter& reply) {
   if (requests > 1) reply.Array(requests);
   for (;;) {
     const std::size_t end = next(rest);
-    CheckOne(space, rest.first(end), reply);
+    CheckOne(request, rest.first(end), reply);
     if (end == rest.size()) return;
     rest = rest.subspan(end + 1);
   }
 }
 
-void RespSession::CheckOne(std::string_view space, Arguments arguments, RespWriter& reply) {
-  CheckRequest request{space, {}};
+void RespSession::CheckOne(CheckRequest request, Arguments arguments, RespWriter& reply) {
   attributes_.clear();
   for (std::size_t i = 0; i + 1 < arguments.size(); i += 2) {
     if (i == 0 && arguments[0] == "COST") {
@@ -235,11 +240,10 @@ void RespSession::CheckOne(std::string_view space, Arguments arguments, RespWrit
     reply.Integer(-1);
     reply.Integer(-1);
   } else {
-    const Decision& decision = decisive->decision;
     reply.Bulk(decisive->rule->rule->name);
     reply.Integer(static_cast<std::int64_t>(
         decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0));
-    reply.Integer(static_cast<std::int64_t>(decision.remaining.count));
+    reply.Integer(static_cast<std::int64_t>(reply_.remaining().count));
   }
   const Decision decision = decisive != nullptr ? decisive->decision : Decision{};
   reply.Integer(reply_.allowed() ? 0 : MillisUp(decision.retry_after));

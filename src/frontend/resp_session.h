@@ -3,6 +3,7 @@
 //   CL.THROTTLE key max_burst count period [quantity]    to redis-cell's letter
 //   THROTTLE key max_burst count period [quantity]       to throttlecrab's
 //   WEIR.CHECK namespace [COST n] name value ...         by rule, with times in milliseconds
+//   WEIR.PEEK namespace [COST n] name value ...          the same, and takes nothing
 //   DEL, EXISTS, TTL, PTTL                               of keys of the first two
 //   HELLO AUTH CLIENT COMMAND SELECT PING ECHO RESET INFO QUIT    what clients send on connect
 //
@@ -70,7 +71,8 @@ class RespSession {
   void Exists(Arguments arguments, wire::RespWriter& reply);
   void TimeToLive(Arguments arguments, wire::RespWriter& reply);
 
-  void CheckOne(std::string_view space, Arguments arguments, wire::RespWriter& reply);
+  // `request` lacks what the arguments say: attributes and cost.
+  void CheckOne(CheckRequest request, Arguments arguments, wire::RespWriter& reply);
   [[nodiscard]] bool IsPassword(std::string_view password) const;
 
   Checker& checker_;

@@ -117,7 +117,7 @@ TEST_F(RespSessionTest, SaysWhatClientsAskForOnConnect) {
   EXPECT_EQ(Say("CLIENT GETNAME"), "_");
   EXPECT_EQ(Say("SELECT 0"), "+OK");
   EXPECT_EQ(Say("SELECT 1"), "-ERR DB index is out of range");
-  EXPECT_EQ(Say("COMMAND COUNT"), ":17");
+  EXPECT_EQ(Say("COMMAND COUNT"), ":18");
   EXPECT_EQ(Say("INFO").substr(0, 1), "=");
   EXPECT_EQ(Say("NONSENSE x"), "-ERR unknown command 'NONSENSE'");
   EXPECT_EQ(Say("QUIT"), "+OK");
@@ -146,6 +146,32 @@ TEST_F(RespSessionTest, WithAPasswordNobodyIsServedWithoutIt) {
   EXPECT_EQ(say("PING"), "+PONG\r\n");
   EXPECT_EQ(say("RESET"), "+RESET\r\n");
   EXPECT_EQ(say("PING"), "-NOAUTH");
+}
+
+TEST_F(RespSessionTest, ABrowserThatIsMadeToTalkToThisPortIsHungUpOn) {
+  EXPECT_EQ(Say("POST / HTTP/1.1\r\nPING"), "");
+  EXPECT_TRUE(last_.close);
+}
+
+TEST_F(RespSessionTest, WhatComesAfterAHostLineIsNotCarriedOut) {
+  EXPECT_EQ(Say("PING\r\nhost: weir\r\nPING"), "+PONG");
+  EXPECT_TRUE(last_.close);
+  RespSession other(checker_, options_);
+  std::string out;
+  EXPECT_FALSE(other.Serve("POSTE\r\nHOSTS\r\nECHO POST\r\n", kStart, out).close);
+  EXPECT_EQ(out, "-ERR unknown command 'POSTE'\r\n-ERR unknown command 'HOSTS'\r\n$4\r\nPOST\r\n");
+}
+
+TEST_F(RespSessionTest, APeekTakesNothing) {
+  rule::Problems problems;
+  auto set = rule::ReadRules(
+      "namespace: shop\nrules: [{name: api, by: [user], limit: token_bucket 2/10s}]", "test.yaml",
+      problems);
+  ASSERT_TRUE(checker_.Publish({std::move(*set)}, "test").empty());
+  EXPECT_EQ(Say("WEIR.PEEK shop COST 2 user 7"), "*7 :1 $3 api :2 :2 :0 :0 :0");
+  EXPECT_EQ(Say("WEIR.CHECK shop COST 2 user 7"), "*7 :1 $3 api :2 :0 :0 :10000 :0");
+  EXPECT_EQ(Say("weir.peek shop user 7"), "*7 :0 $3 api :2 :0 :5000 :10000 :0");
+  EXPECT_EQ(Say("WEIR.PEEK shop user"), "-ERR wrong number of arguments for 'weir.peek' command");
 }
 
 }  // namespace

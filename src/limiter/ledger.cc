@@ -372,7 +372,29 @@ Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken
   const auto cancel = [&](std::size_t i, Reservation& reservation) {
     Cancel(asks[i], reservation, now);
   };
-  return internal::TakeParts(taken, peek, reserve, cancel);
+  const Decision all = internal::TakeParts(taken, peek, reserve, cancel);
+  return all.verdict == Verdict::kDeny ? CountRefusals(asks, taken, all, now) : all;
+}
+
+// Those who refuse have counted it themselves.
+Decision Ledger::CountRefusals(std::span<const Ask> asks, std::span<Reservation> taken,
+                               const Decision& refusal, Instant now) noexcept {
+  bool counted = false;
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    if (!taken[i].allowed() || !asks[i].limit->planned_.plan.counts_refusals()) continue;
+    counted = true;
+    const Instant at = timeline_->FollowClock(now).now;
+    Change(asks[i], at, [&](const Plan& plan, auto& state) {
+      plan.CountRefusal(state, asks[i].cost, at);
+      return true;
+    });
+    taken[i].decision = Peek(asks[i], now);
+  }
+  if (!counted) return refusal;
+  // So a retry may have to come later than it would have had to.
+  Decision all{.remaining = Permits{UINT64_MAX}};
+  for (std::size_t i = 0; i < taken.size(); ++i) internal::Join(all, taken[i].decision, i);
+  return all.allowed() ? refusal : all;
 }
 
 Decision Ledger::Charge(const Ask& ask, Instant now) noexcept {

@@ -123,6 +123,9 @@ class Ledger {
   Reservation ReserveAt(const Ask& ask, Nanos patience, Timeline::Moment moment) noexcept;
   std::optional<Decision> TakeFromBuckets(std::span<const Ask> asks, std::span<Reservation> taken,
                                           Timeline::Moment moment) noexcept;
+  // Of a request that some refused: counts it in the others, where refusals count.
+  Decision CountRefusals(std::span<const Ask> asks, std::span<Reservation> taken,
+                         const Decision& refusal, Instant now) noexcept;
 
   const LedgerOptions options_;
   std::unique_ptr<Directory> directory_;  // plans by kind; null: not in use

@@ -115,6 +115,33 @@ TEST_F(LedgerTest, SeveralBucketsSayWhatLimitersOfTheirOwnWouldSay) {
   EXPECT_LT(refused, 19'000);
 }
 
+TEST_F(LedgerTest, ARefusalCountsWhereRefusalsDoWhoeverRefused) {
+  const auto ledger = Make();
+  const auto counting = ledger->Enter(LimitOf("fixed_window 20/1h count_denied")).value();
+  const auto other = ledger->Enter(LimitOf("token_bucket 10/1s")).value();
+  const auto take = [&](std::uint64_t cost, Instant now) {
+    const Ledger::Ask asks[] = {{counting.get(), ledger->Hash("a"), Permits{cost}},
+                                {other.get(), ledger->Hash("b"), Permits{cost}}};
+    Reservation taken[2];
+    return ledger->TakeAll(asks, taken, now);
+  };
+  EXPECT_TRUE(take(10, kStart));
+  const Decision refused = take(6, kStart);
+  EXPECT_EQ(refused.verdict, Verdict::kDeny);
+  EXPECT_EQ(refused.retry_after, hours(1)) << "4 are left of the window";
+  EXPECT_EQ(Take(*ledger, counting, "a", 0).remaining.count, 4U);
+  EXPECT_EQ(Take(*ledger, other, "b", 0, kStart + seconds(1)).remaining.count, 10U);
+}
+
+TEST_F(LedgerTest, AKeyThatStartsEmptyGetsItsTurnTheFirstTimeItWaits) {
+  const auto ledger = Make();
+  const auto limit = ledger->Enter(LimitOf("token_bucket 10/1s initial 0")).value();
+  const Ledger::Ask ask{limit.get(), ledger->Hash("a"), Permits{1}, milliseconds(150)};
+  Reservation taken;
+  EXPECT_EQ(ledger->TakeAll({&ask, 1}, {&taken, 1}, kStart).wait, milliseconds(100));
+  EXPECT_FALSE(ledger->TakeAll({&ask, 1}, {&taken, 1}, kStart)) << "200 ms is too long";
+}
+
 struct LimitChange {
   const char* from;
   const char* to;

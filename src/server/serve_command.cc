@@ -91,16 +91,12 @@ Result<HttpOptions> HttpOptionsOf(const ServeOptions& options, const std::atomic
                  options.fields + "'"};
   }
   http.fields = *style;
-  for (const std::string& text : options.gateways) {
-    const std::optional<rule::Network> network = rule::Network::Parse(text);
-    if (!network)
-      return Error{"--gateway: expected a network such as 10.0.0.0/8, got '" + text + "'"};
-    http.gateways.push_back(*network);
-  }
-  rule::ClientOptions clients;
-  clients.trusted.networks = http.gateways;
-  clients.trusted.header = rule::ForwardedHeader::kXForwardedFor;
-  http.clients = rule::ClientIdentifier(std::move(clients));
+  Result<std::vector<rule::Network>> gateways = ReadNetworks("--gateway", options.clients.gateways);
+  if (!gateways) return gateways.error();
+  http.gateways = std::move(*gateways);
+  Result<rule::ClientOptions> clients = Read(options.clients);
+  if (!clients) return clients.error();
+  http.clients = rule::ClientIdentifier(std::move(*clients));
   return http;
 }
 
@@ -135,6 +131,8 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   parts->grpc.ready = &parts->ready;
   parts->grpc.rate_limit = options.rate_limit;
   parts->resp.traffic = &parts->traffic;
+  const Result<ConnectionSettings> connections = Read(options.connections);
+  if (!connections) return connections.error();
 
   Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
       {.max_keys = options.max_keys, .folder = options.state == kMemory ? "" : options.state});
@@ -169,9 +167,15 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
     listeners.push_back(
         {.address = options.grpc, .handlers = GrpcHandlers(*parts->checker, parts->grpc)});
   }
+  for (net::ListenerOptions& listener : listeners) {
+    listener.limits = connections->limits;
+    listener.proxy_protocol = connections->proxy_protocol;
+  }
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  Result<std::unique_ptr<net::Server>> server = net::Server::Start(
-      {.loops = options.threads != 0 ? options.threads : cores}, std::move(listeners));
+  Result<std::unique_ptr<net::Server>> server =
+      net::Server::Start({.loops = options.threads != 0 ? options.threads : cores,
+                          .admission = connections->admission},
+                         std::move(listeners));
   if (!server) return server.error();
   parts->server = std::move(*server);
   auto endpoint = parts->server->endpoints().begin();
@@ -231,8 +235,11 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
       ->add_option("--state", options_.state, "The folder that keeps what was counted, or 'memory'")
       ->capture_default_str();
   command_->add_option("--max-keys", options_.max_keys, "Keys to have room for")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
       ->capture_default_str();
-  command_->add_option("--threads", options_.threads, "0: one per core")->capture_default_str();
+  command_->add_option("--threads", options_.threads, "0: one per core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   command_->add_option("--namespace", options_.space, "Of requests to /check that name none")
       ->capture_default_str();
   command_
@@ -241,10 +248,8 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
       ->capture_default_str();
   command_->add_option("--password", options_.password, "What Redis clients must say (AUTH)")
       ->envname("WEIR_PASSWORD");
-  command_
-      ->add_option("--gateway", options_.gateways,
-                   "Networks whose X-Forwarded-... headers are believed")
-      ->capture_default_str();
+  AddIdentityOptions(*command_, options_.clients);
+  AddConnectionOptions(*command_, options_.connections);
   command_->add_flag("--ratelimit-environment", ratelimit_environment_,
                      "Take the place of envoyproxy/ratelimit: read its environment variables");
 }
@@ -272,6 +277,7 @@ int ServeCommand::Run(Streams io) const {
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);
 
+  RaiseDescriptorLimit();
   const Result<ServeOptions> options = Options(io);
   if (!options) {
     io.err << "weir serve: " << options.error().message << "\n";

@@ -6,9 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "frontend/should_rate_limit.h"
+#include "server/connection_options.h"
+#include "server/identity_options.h"
 #include "server/streams.h"
 #include "weir/result.h"
 
@@ -33,9 +34,10 @@ struct ServeOptions {
   std::string fields = "draft-10";
   std::string password;
   std::string version;  // of the program, to be told
-  std::vector<std::string> gateways = {"127.0.0.0/8", "::1"};
   bool merge_domains = false;        // descriptors of one domain may be in several files
   RateLimitOptions rate_limit = {};  // how Envoy is answered
+  IdentityOptions clients;
+  ConnectionOptions connections;
 };
 
 // A running server, from its wiring to its end.

@@ -73,6 +73,14 @@ void CheckReply::Clear() {
   looks_.clear();
 }
 
+Permits CheckReply::remaining() const {
+  Permits least = decisive()->decision.remaining;
+  for (const Finding& finding : findings_) {
+    if (finding.enforced) least = std::min(least, finding.decision.remaining);
+  }
+  return least;
+}
+
 Checker::Checker(std::unique_ptr<Ledger> ledger, CheckerOptions options)
     : ledger_(std::move(ledger)), options_(std::move(options)), active_(NoRules()) {}
 
@@ -119,8 +127,11 @@ void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
       rule::KeyBytes bytes(counter.id ^ allowance.salt, ledger_->seed());
       if (!rule::AddKey(counter.key, values, bytes)) continue;
       const KeyHash key = ledger_->Hash(bytes.bytes());
+      // Asking under a rule that counts failures is free.
+      const bool looks_only =
+          request.intent == CheckRequest::Intent::kLook || rule.rule->counts == Counts::kFailures;
       use(Hit{&rule, &allowance, key, request.cost ? *request.cost : rule.CostOf(values),
-              IsEnforced(rule, key)});
+              IsEnforced(rule, key), looks_only});
     }
   }
 }
@@ -151,7 +162,7 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
   }
   ForEachHit(request, space, values, reply.found_, now,
              [&](const Hit& hit) { Collect(hit, active, now, reply); });
-  LookOnly(now, reply);
+  LookOnly(request.intent, now, reply);
   // Who is refused anyway is not charged, and all others are only looked at.
   if (reply.refused_) {
     Look(reply.enforced_, now, reply);
@@ -160,8 +171,10 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
   }
   if (reply.refused_) {
     Look(reply.shadow_, now, reply);
-    Ban(reply.enforced_, now, reply);
-    Ban(reply.looks_, now, reply);
+    if (request.intent == CheckRequest::Intent::kTake) {
+      Ban(reply.enforced_, now, reply);
+      Ban(reply.looks_, now, reply);
+    }
   } else {
     TakeShadow(now, reply);
   }
@@ -198,9 +211,7 @@ void Checker::Collect(const Hit& hit, const ActiveRules& active, Instant now, Ch
       return;
     }
   }
-  // Asking under a rule that counts failures is free: it is only looked whether there is room.
-  const bool looks_only = hit.rule->rule->counts == Counts::kFailures;
-  CheckReply::Asks& into = looks_only     ? reply.looks_
+  CheckReply::Asks& into = hit.looks_only ? reply.looks_
                            : hit.enforced ? reply.enforced_
                                           : reply.shadow_;
   const Nanos patience = PatienceOf(*hit.rule);
@@ -220,19 +231,29 @@ void Checker::Look(const CheckReply::Asks& asks, Instant now, CheckReply& reply)
   }
 }
 
-void Checker::LookOnly(Instant now, CheckReply& reply) {
+void Checker::LookOnly(CheckRequest::Intent intent, Instant now, CheckReply& reply) {
   Look(reply.looks_, now, reply);
   bool has_room = false;
-  for (const CheckReply::Purpose& purpose : reply.looks_.purposes) {
-    Finding& finding = reply.findings_[purpose.finding];
-    if (finding.decision || !finding.enforced) continue;
-    if (MayStretch(finding) && (has_room || HasRoom())) {
+  for (std::size_t i = 0; i < reply.looks_.asks.size(); ++i) {
+    Finding& finding = reply.findings_[reply.looks_.purposes[i].finding];
+    Decision& decision = finding.decision;
+    if (intent == CheckRequest::Intent::kLook && decision.verdict == Verdict::kDeny &&
+        decision.retry_after <= reply.looks_.asks[i].patience) {
+      decision.verdict = Verdict::kAllow;  // it could be had, a little later
+      decision.wait = std::exchange(decision.retry_after, Nanos(0));
+    }
+    if (!finding.enforced) continue;
+    if (decision) {
+      reply.wait_ = std::max(reply.wait_, decision.wait);
+    } else if (MayStretch(finding) && (has_room || HasRoom())) {
       has_room = true;
-      Stretch(finding.decision);
+      Stretch(decision);
     } else {
       reply.refused_ = true;
     }
   }
+  // Nobody waits where nothing was taken, and a look is told how long it would.
+  if (intent == CheckRequest::Intent::kTake || reply.refused_) reply.wait_ = Nanos(0);
 }
 
 void Checker::TakeEnforced(Instant now, CheckReply& reply) {

@@ -35,9 +35,14 @@
 namespace weir {
 
 struct CheckRequest {
+  enum class Intent : std::uint8_t {
+    kTake,
+    kLook,  // would it pass? Nothing is counted, and nobody is banned
+  };
   std::string_view space;  // the namespace
   std::span<const rule::Attribute> attributes;
   std::optional<Permits> cost = {};  // if the caller knows better than the rules
+  Intent intent = Intent::kTake;
 };
 
 // What one limit of one rule said.
@@ -82,6 +87,9 @@ class CheckReply {
   // An allowed request acts this long from now.
   [[nodiscard]] Nanos wait() const { return wait_; }
   [[nodiscard]] std::span<const Finding> findings() const { return findings_; }
+  // What can be taken right after without waiting: the least that an enforced rule has left, which
+  // of a refusal need not be the one that decides. REQUIRES: decisive() is not null
+  [[nodiscard]] Permits remaining() const;
   // The finding that decides: of a refusal the one that refuses the longest, otherwise the one of
   // an enforced rule with the fewest permits left. Null if no rule had a say.
   [[nodiscard]] const Finding* decisive() const {
@@ -130,7 +138,7 @@ class CheckReply {
   std::vector<std::uint32_t> found_;
   Asks enforced_;
   Asks shadow_;
-  Asks looks_;  // under rules that count failures
+  Asks looks_;  // of which nothing is to be taken
 };
 
 struct CheckerOptions {
@@ -171,6 +179,7 @@ class Checker {
     KeyHash key;
     Permits cost;
     bool enforced;
+    bool looks_only;  // asked for nothing but whether there is room
   };
   // Calls `use(hit)` for all of them, in the order of the rules.
   template <typename Use>
@@ -182,7 +191,7 @@ class Checker {
   void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
   void Collect(const Hit& hit, const ActiveRules& active, Instant now, CheckReply& reply);
   void Look(const CheckReply::Asks& asks, Instant now, CheckReply& reply);
-  void LookOnly(Instant now, CheckReply& reply);
+  void LookOnly(CheckRequest::Intent intent, Instant now, CheckReply& reply);
   void TakeEnforced(Instant now, CheckReply& reply);
   // Whether a refusal may be turned into a pass while there is room.
   static bool MayStretch(const Finding& finding);

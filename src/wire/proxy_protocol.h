@@ -3,8 +3,8 @@
 //
 //   PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\r\n
 //
-// It is never guessed whether a connection begins with it: on a port where it is expected, it is
-// expected of everybody, and rule/client_address.h decides whether the sender is believed.
+// It is never guessed whether a connection begins with it: net/listener_options.h says of whom it
+// is expected.
 #pragma once
 
 #include <cstddef>
