@@ -1,0 +1,49 @@
+#include "tests/gateway_configurations.h"
+
+#include <fstream>
+
+#include "tests/gateway.h"
+
+namespace weir {
+namespace {
+
+using Patience = GatewaySetup::Patience;
+using WithoutWeir = GatewaySetup::WithoutWeir;
+
+// Around the server of the page: one process, which writes nowhere but into its folder.
+constexpr const char* kNginx = R"(
+daemon off;
+master_process off;
+error_log stderr;
+pid nginx.pid;
+events {}
+http {
+  access_log off;
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
+  include shop.conf;
+}
+)";
+
+}  // namespace
+
+std::vector<std::string> NginxCommand(const GatewaySetup& setup) {
+  std::string shop =
+      Adapted(PageBlock("docs/gateways/nginx.md", "# /etc/nginx/conf.d/shop.conf"),
+              {{"127.0.0.1:8080", setup.weir},
+               {"127.0.0.1:3000", setup.app},
+               {"listen 80;", "listen 127.0.0.1:" + std::to_string(setup.port) + ";"}});
+  if (setup.without_weir == WithoutWeir::kAreRefused) {
+    shop = Adapted(shop, {{"@weir_down { return 204; }", "@weir_down { return 500; }"}});
+  }
+  if (setup.patience == Patience::kAMinute)
+    shop = Adapted(shop, {{"_timeout 100ms", "_timeout 1m"}});
+  std::ofstream(setup.folder / "shop.conf") << shop;
+  std::ofstream(setup.folder / "nginx.conf") << kNginx;
+  return {ProgramNamed("nginx"), "-p", setup.folder, "-c", "nginx.conf", "-e", "stderr"};
+}
+
+}  // namespace weir
