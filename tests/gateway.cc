@@ -93,7 +93,7 @@ Gateway::Gateway(const std::vector<std::string>& command, int port, std::filesys
   child_ = fork();
   if (child_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int output = open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    const int output = open(log_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     if (getppid() == parent) execvp(words[0], words.data());

@@ -46,4 +46,22 @@ std::vector<std::string> NginxCommand(const GatewaySetup& setup) {
   return {ProgramNamed("nginx"), "-p", setup.folder, "-c", "nginx.conf", "-e", "stderr"};
 }
 
+std::vector<std::string> HaproxyCommand(const GatewaySetup& setup) {
+  const bool is_socket = setup.weir.starts_with("unix:");
+  const std::string weir = is_socket ? "unix@" + setup.weir.substr(5) : setup.weir;
+  const std::string script = std::string(WEIR_SOURCE_DIR) + "/docs/gateways/weir.lua";
+  const std::string patience = setup.patience == Patience::kAMinute ? " 60000" : " 100";
+  std::string config = Adapted(PageBlock("docs/gateways/haproxy.md", "# /etc/haproxy/haproxy.cfg"),
+                               {{"/etc/haproxy/weir.lua", script},
+                                {"127.0.0.1:8080", weir},
+                                {"lua.weir weir 100", "lua.weir weir" + patience},
+                                {"127.0.0.1:3000", setup.app},
+                                {"bind :80", "bind 127.0.0.1:" + std::to_string(setup.port)}});
+  if (setup.without_weir == WithoutWeir::kAreRefused) {
+    config = Adapted(config, {{"# http-request return", "http-request return"}});
+  }
+  std::ofstream(setup.folder / "haproxy.cfg") << config;
+  return {ProgramNamed("haproxy"), "-db", "-f", setup.folder / "haproxy.cfg"};
+}
+
 }  // namespace weir
