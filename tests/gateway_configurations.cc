@@ -37,7 +37,7 @@ std::vector<std::string> NginxCommand(const GatewaySetup& setup) {
                {"127.0.0.1:3000", setup.app},
                {"listen 80;", "listen 127.0.0.1:" + std::to_string(setup.port) + ";"}});
   if (setup.without_weir == WithoutWeir::kAreRefused) {
-    shop = Adapted(shop, {{"@weir_down { return 204; }", "@weir_down { return 500; }"}});
+    shop = Adapted(shop, {{"return 204;", "return 500;"}});
   }
   if (setup.patience == Patience::kAMinute)
     shop = Adapted(shop, {{"_timeout 100ms", "_timeout 1m"}});

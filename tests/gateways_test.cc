@@ -23,6 +23,7 @@ namespace weir {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -35,6 +36,8 @@ rules:
   - {name: orders, match: {path: /orders}, by: [ip], limit: 2/h}
   - {name: writes, match: {path: /writes, method: POST}, limit: 1/h}
   - {name: keyed, match: {path: /keyed}, by: [header.x-key], limit: 1/h}
+  - {name: closed, match: {path: /closed}, limit: blocked, status: 503}
+  - {name: gone, match: {path: /gone}, limit: blocked, exceed: drop}
   - {name: slow, match: {path: /slow}, limit: 1/h, exceed: delay 2h}
 )";
 
@@ -168,6 +171,18 @@ TEST_P(GatewayConcurrentTest, ABodyGoesToTheApplicationWhole) {
   const std::string file = folder_.folder() / "upload";
   std::ofstream(file) << std::string(500'000, 'x') << "end";
   EXPECT_THAT(Curl("/other -H 'Expect: 100-continue' --data-binary @" + file), HasSubstr("xxend"));
+}
+
+TEST_P(GatewayConcurrentTest, ARefusalIsNoFailureWhateverItsStatus) {
+  StartGateway(WithoutWeir::kPass);
+  EXPECT_THAT(Curl("/closed"), AnyOf(kIsRefused, StartsWith("HTTP/1.1 503 ")));
+  EXPECT_EQ(Curl("/gone --max-time 2"), "");
+  // More fields than Weir reads: who sends them does not get around it.
+  std::string fields;
+  for (int i = 0; i < 97; ++i) fields += " -H 'X-" + std::to_string(i) + ": x'";
+  EXPECT_THAT(Curl("/other" + fields),
+              AnyOf(StartsWith("HTTP/1.1 4"), StartsWith("HTTP/1.1 503 ")));
+  EXPECT_EQ(app_.requests(), 0);
 }
 
 TEST_P(GatewayConcurrentTest, WithoutWeirRequestsPass) {

@@ -6,6 +6,7 @@
 -- answer. What is refused is answered as Weir says. Otherwise these are set:
 --
 --   txn.weir_limit, txn.weir_policy    the fields RateLimit and RateLimit-Policy, if a rule applies
+--   txn.weir_drop                      true if the connection is to be dropped (`exceed: drop`)
 --   txn.weir_down                      true if Weir has not answered: what then is yours to say
 
 -- What Weir believes of a gateway, the client must not say. These are set below, or not at all.
@@ -13,7 +14,7 @@ local ours = {
   "x-forwarded-for", "x-forwarded-method", "x-forwarded-uri", "x-forwarded-host",
   "x-weir-namespace", "x-weir-cost",
   -- About the connection or the body, and not ours to pass on.
-  "connection", "content-length", "expect", "keep-alive", "te", "transfer-encoding", "upgrade",
+  "connection", "content-length", "expect", "host", "keep-alive", "te", "transfer-encoding", "upgrade",
 }
 
 -- HAProxy counts the lines of a field from 0, Lua from 1.
@@ -35,9 +36,17 @@ local function address(backend)
   return where:sub(1, 1) == "/" and "unix@" .. where or where
 end
 
+-- HAProxy's own client has room for 101 lines and does not count: with more, 2.6 crashes.
+local most_lines = 80
+
+-- nil if there are too many fields.
 local function question(txn, where, timeout)
-  local headers = {}
-  for name, field in pairs(txn.http:req_get_headers()) do headers[name] = lines(field) end
+  local headers, count = {}, 0
+  for name, field in pairs(txn.http:req_get_headers()) do
+    headers[name] = lines(field)
+    count = count + #headers[name]
+  end
+  if count > most_lines then return nil end
   for _, name in ipairs(ours) do headers[name] = nil end
   headers["x-forwarded-for"] = { txn.f:src() }
   headers["x-forwarded-method"] = { txn.f:method() }
@@ -59,14 +68,21 @@ end
 
 core.register_action("weir", { "http-req" }, function(txn, backend, timeout)
   local where = address(backend)
-  local answer = where and core.httpclient():get(question(txn, where, timeout))
+  local asked = question(txn, where, timeout)
+  if asked == nil then return txn:done(txn:reply { status = 431 }) end
+  local answer = where and core.httpclient():get(asked)
   local status = answer and answer.status or 0
-  if status == 200 then
-    local limit, policy = answer.headers["ratelimit"], answer.headers["ratelimit-policy"]
-    if limit then txn:set_var("txn.weir_limit", limit[0]) end
-    if policy then txn:set_var("txn.weir_policy", policy[0]) end
-  elseif status >= 400 and status < 500 then
-    refuse(txn, answer)
+  local fields = answer and answer.headers or {}
+  local decision = fields["x-weir-decision"] and fields["x-weir-decision"][0]
+  if decision == "drop" then
+    txn:set_var("txn.weir_drop", true)
+  elseif status == 200 then
+    if fields["ratelimit"] then txn:set_var("txn.weir_limit", fields["ratelimit"][0]) end
+    if fields["ratelimit-policy"] then
+      txn:set_var("txn.weir_policy", fields["ratelimit-policy"][0])
+    end
+  elseif decision or (status >= 400 and status < 500) then
+    refuse(txn, answer)  -- by a rule, or because Weir does not understand such a request
   else
     txn:set_var("txn.weir_down", true)
   end

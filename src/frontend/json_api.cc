@@ -141,7 +141,8 @@ void AppendReply(const CheckReply& reply, std::string& out) {
   out += "]}";
 }
 
-JsonAnswer Check(Checker& checker, const rapidjson::Value& root, Instant now, CheckReply& reply) {
+JsonAnswer Check(Checker& checker, CheckRequest::Intent intent, const rapidjson::Value& root,
+                 Instant now, CheckReply& reply) {
   const rapidjson::Value* batch = nullptr;
   if (root.IsObject()) {
     const auto member = root.FindMember("requests");
@@ -169,7 +170,9 @@ JsonAnswer Check(Checker& checker, const rapidjson::Value& root, Instant now, Ch
   if (is_batch) answer.body = "{\"replies\":[";
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (i > 0) answer.body += ',';
-    checker.Check(requests[i].check(), now, reply);
+    CheckRequest request = requests[i].check();
+    request.intent = intent;
+    checker.Check(request, now, reply);
     AppendReply(reply, answer.body);
   }
   answer.body += is_batch ? "]}\n" : "\n";
@@ -201,9 +204,12 @@ JsonAnswer Settle(Checker& checker, std::string_view path, const rapidjson::Valu
 
 JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view body, Instant now,
                       CheckReply& reply) {
-  const bool is_check = path == "/check";
+  const bool is_peek = path == "/peek";
+  const bool is_check = is_peek || path == "/check";
   if (!is_check && path != "/report" && path != "/charge" && path != "/refund") {
-    return {404, ProblemDetails(404, "there is /v1/check, /v1/report, /v1/charge, /v1/refund")};
+    return {404, ProblemDetails(404,
+                                "there is /v1/check, /v1/peek, /v1/report, /v1/charge, "
+                                "/v1/refund")};
   }
   // The parser reads past the end of text that is cut off within a character.
   if (rule::FirstInvalidUtf8(body) != std::string_view::npos) return Wrong("this is not UTF-8");
@@ -214,7 +220,9 @@ JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view 
     return Wrong("this is not JSON: " + std::string(GetParseError_En(root.GetParseError())) +
                  " (byte " + std::to_string(root.GetErrorOffset()) + ")");
   }
-  return is_check ? Check(checker, root, now, reply) : Settle(checker, path, root, now);
+  if (!is_check) return Settle(checker, path, root, now);
+  return Check(checker, is_peek ? CheckRequest::Intent::kLook : CheckRequest::Intent::kPass, root,
+               now, reply);
 }
 
 }  // namespace weir

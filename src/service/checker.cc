@@ -125,8 +125,11 @@ void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
       rule::KeyBytes bytes(counter.id ^ allowance.salt, ledger_->seed());
       if (!rule::AddKey(counter.key, values, bytes)) continue;
       const KeyHash key = ledger_->Hash(bytes.bytes());
+      // Asking under a rule that counts failures is free: it is only looked whether there is room.
+      const bool looks_only =
+          request.intent == CheckRequest::Intent::kLook || rule.rule->counts == Counts::kFailures;
       use(Hit{&rule, &allowance, key, request.cost ? *request.cost : rule.CostOf(values),
-              IsEnforced(rule, key)});
+              IsEnforced(rule, key), looks_only});
     }
   }
 }
@@ -154,8 +157,10 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
   }
   if (reply.refused_) {
     Look(reply.shadow_, now, reply);
-    Ban(reply.enforced_, now, reply);
-    Ban(reply.looks_, now, reply);
+    if (request.intent == CheckRequest::Intent::kPass) {
+      Ban(reply.enforced_, now, reply);
+      Ban(reply.looks_, now, reply);
+    }
   } else {
     TakeShadow(now, reply);
   }
@@ -191,9 +196,7 @@ void Checker::Collect(const Hit& hit, const ActiveRules& active, Instant now, Ch
       return;
     }
   }
-  // Asking under a rule that counts failures is free: it is only looked whether there is room.
-  const bool looks_only = hit.rule->rule->counts == Counts::kFailures;
-  CheckReply::Asks& into = looks_only     ? reply.looks_
+  CheckReply::Asks& into = hit.looks_only ? reply.looks_
                            : hit.enforced ? reply.enforced_
                                           : reply.shadow_;
   const Nanos patience = PatienceOf(*hit.rule);

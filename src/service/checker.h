@@ -36,6 +36,11 @@ struct CheckRequest {
   std::string_view space;  // the namespace
   std::span<const rule::Attribute> attributes;
   std::optional<Permits> cost = {};  // if the caller knows better than the rules
+  enum class Intent : std::uint8_t {
+    kPass,
+    kLook,  // what would be said? Nothing is taken, and nobody banned
+  };
+  Intent intent = Intent::kPass;
 };
 
 // What one limit of one rule said.
@@ -156,6 +161,7 @@ class Checker {
     KeyHash key;
     Permits cost;
     bool enforced;
+    bool looks_only;  // nothing is taken
   };
   // Calls `use(hit)` for all of them, in the order of the rules.
   template <typename Use>
