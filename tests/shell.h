@@ -10,7 +10,7 @@ namespace weir {
 // What a command prints, errors included.
 inline std::string ShellOutput(const std::string& command) {
   std::string printed;
-  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  std::FILE* pipe = popen(("(" + command + ") 2>&1").c_str(), "r");
   if (pipe == nullptr) return "popen failed";
   std::array<char, 4096> block{};
   while (const std::size_t got = std::fread(block.data(), 1, block.size(), pipe)) {
