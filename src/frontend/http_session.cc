@@ -15,10 +15,12 @@ using wire::HttpReply;
 using wire::HttpStatus;
 
 constexpr std::string_view kCheck = "/check";
+// A path of its own and not a parameter: behind some gateways the query is the client's.
+constexpr std::string_view kPeek = "/peek";
 
 // "/check" and what lies behind it, but not "/checkout".
-bool IsCheck(std::string_view path) {
-  return path.starts_with(kCheck) && (path.size() == kCheck.size() || path[kCheck.size()] == '/');
+bool IsBelow(std::string_view prefix, std::string_view path) {
+  return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
 }
 
 bool IsApi(std::string_view path) { return path.starts_with("/v1/"); }
@@ -27,6 +29,22 @@ constexpr std::string_view kRateLimitJson = "/json";
 constexpr std::string_view kRateLimitConfig = "/rlconfig";
 bool IsRateLimitPage(std::string_view path) {
   return path == kRateLimitJson || path == kRateLimitConfig || path == "/healthcheck";
+}
+
+// Whether a rule in shadow would have refused what passes.
+bool IsRefusedInShadow(const CheckReply& reply) {
+  const auto findings = reply.findings();
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return !finding.enforced && !finding.decision.allowed();
+  });
+}
+
+// On every decision, and on nothing else: so a gateway knows a refusal from a failure, whatever the
+// status. What was decided about one request says nothing about the next.
+void AppendDecision(std::string_view decision, std::string& out) {
+  out += "X-Weir-Decision: ";
+  out += decision;
+  out += "\r\nCache-Control: no-store\r\n";
 }
 
 }  // namespace
@@ -46,6 +64,7 @@ HttpSession::HttpSession(Checker& checker, const HttpOptions& options,
 HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, std::string& out) {
   Progress progress;
   errors_ = 0;
+  date_field_ = date_.FieldAt(now);
   while (progress.then == Then::kGoOn) {
     if (out.size() >= kEnough) {
       progress.then = Then::kAgain;
@@ -138,8 +157,10 @@ bool HttpSession::IsMetrics() const {
 
 void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
   const std::string_view path = request_.path;
-  if (IsCheck(path)) {
-    AnswerCheck(now, progress, out);
+  if (IsBelow(kCheck, path)) {
+    AnswerCheck(kCheck, now, progress, out);
+  } else if (IsBelow(kPeek, path)) {
+    AnswerCheck(kPeek, now, progress, out);
   } else if (IsApi(path)) {
     AnswerApi(now, out);
   } else if (path == "/healthz" || path == "/readyz") {
@@ -149,15 +170,17 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
     AnswerRateLimitPage(now, out);
   } else {
     Refuse(404,
-           "there is /check, /v1/check, /v1/report, /v1/charge, /v1/refund, /healthz, /readyz, "
-           "/metrics, /json, /rlconfig, /healthcheck",
+           "there is /check, /peek, /v1/check, /v1/peek, /v1/report, /v1/charge, /v1/refund, "
+           "/healthz, /readyz, /metrics, /json, /rlconfig, /healthcheck",
            out);
   }
 }
 
-void HttpSession::AnswerCheck(Instant now, Progress& progress, std::string& out) {
+void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& progress,
+                              std::string& out) {
   std::string_view space = options_.space;
   CheckRequest check{};
+  if (prefix == kPeek) check.intent = CheckRequest::Intent::kLook;
   if (peer_.is_gateway) {
     if (const auto named = request_.Field("x-weir-namespace")) space = *named;
     if (const auto cost = request_.Field("x-weir-cost")) {
@@ -174,32 +197,39 @@ void HttpSession::AnswerCheck(Instant now, Progress& progress, std::string& out)
     const auto rules = checker_.rules();
     if (const rule::Space* known = rules->book->Find(space)) {
       check.attributes =
-          attributes_.Of(request_, kCheck, peer_, known->schema(), options_.clients, now);
+          attributes_.Of(request_, prefix, peer_, known->schema(), options_.clients, now);
     }
     checker_.Check(check, now, reply_);
   }
-  const Finding* decisive = reply_.decisive();
-  if (reply_.allowed()) {
-    std::string& to = reply_.wait() > Nanos(0) ? held_ : out;
-    HttpReply answer(to, 200, To());
-    AppendFields(reply_, options_.fields, to);
-    answer.Finish();
-    if (reply_.wait() > Nanos(0)) {
-      progress.then = Then::kHold;
-      progress.hold = reply_.wait();
-      close_after_held_ = !request_.keep_alive;
-    }
+  if (!reply_.allowed()) {
+    AnswerRefusal(progress, out);
     return;
   }
-  const rule::Rule& rule = *decisive->rule->rule;
-  if (rule.exceed.what == rule::Exceed::kDrop) {
+  std::string& to = reply_.wait() > Nanos(0) ? held_ : out;
+  HttpReply answer(to, 200, To());
+  AppendFields(reply_, options_.fields, to);
+  AppendDecision(IsRefusedInShadow(reply_) ? "shadow-deny" : "allow", to);
+  answer.Finish();
+  if (reply_.wait() > Nanos(0)) {
+    progress.then = Then::kHold;
+    progress.hold = reply_.wait();
+    close_after_held_ = !request_.keep_alive;
+  }
+}
+
+void HttpSession::AnswerRefusal(Progress& progress, std::string& out) {
+  const Finding& decisive = *reply_.decisive();
+  const rule::Rule& rule = *decisive.rule->rule;
+  const bool drops = rule.exceed.what == rule::Exceed::kDrop;
+  // To a gateway, a connection that ends is a Weir that is down. The one to drop is its client's.
+  if (drops && !peer_.is_gateway) {
     progress.then = Then::kDrop;
     return;
   }
   HttpReply answer(out, rule.status, To());
   AppendFields(reply_, options_.fields, out);
-  answer.Field("Cache-Control", "no-store");
-  answer.Finish("application/problem+json", RefusalDetails(*decisive));
+  AppendDecision(drops ? "drop" : "deny", out);
+  answer.Finish("application/problem+json", RefusalDetails(decisive));
 }
 
 void HttpSession::AnswerApi(Instant now, std::string& out) {

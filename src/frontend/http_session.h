@@ -1,7 +1,8 @@
 // What one HTTP client says, and what it is told: one object per connection.
 //
 //   ANY /check[/...]                 a gateway asks: 200, or 429 with the standard fields
-//   POST /v1/check                   JSON: one request, or up to 1,000
+//   ANY /peek[/...]                  the same, but nothing is taken and nobody waits
+//   POST /v1/check /v1/peek          JSON: one request, or up to 1,000
 //   POST /v1/report /v1/charge /v1/refund      what became of a request that passed
 //   GET /healthz /readyz
 //   POST /json, GET /rlconfig /healthcheck     as envoyproxy/ratelimit has them
@@ -26,6 +27,7 @@
 #include "rule/client.h"
 #include "service/checker.h"
 #include "wire/http_body.h"
+#include "wire/http_date.h"
 #include "wire/http_reply.h"
 #include "wire/http_request.h"
 
@@ -84,13 +86,17 @@ class HttpSession {
   bool ReadBody(std::string_view bytes, Progress& progress, std::string& out);
   [[nodiscard]] bool IsMetrics() const;
   void Answer(Instant now, Progress& progress, std::string& out);
-  void AnswerCheck(Instant now, Progress& progress, std::string& out);
+  // `prefix` is "/check" or "/peek".
+  void AnswerCheck(std::string_view prefix, Instant now, Progress& progress, std::string& out);
+  void AnswerRefusal(Progress& progress, std::string& out);
   void AnswerApi(Instant now, std::string& out);
   void AnswerRateLimitPage(Instant now, std::string& out);
   [[nodiscard]] bool is_ready() const { return options_.ready == nullptr || *options_.ready; }
   // A mistake: of the client's, in what it asks.
   void Refuse(std::uint16_t status, std::string_view detail, std::string& out);
-  [[nodiscard]] wire::HttpReplyTo To() const { return wire::HttpReplyTo::Of(request_); }
+  [[nodiscard]] wire::HttpReplyTo To() const {
+    return wire::HttpReplyTo::Of(request_, date_field_);
+  }
 
   Checker& checker_;
   const HttpOptions& options_;
@@ -99,6 +105,8 @@ class HttpSession {
   wire::HttpRequest request_;
   HttpAttributes attributes_;
   CheckReply reply_;
+  wire::HttpDate date_;
+  std::string_view date_field_;  // of what is answered at the moment
 
   // Of a request whose body is still coming: its head, whose views look at this.
   std::string head_;

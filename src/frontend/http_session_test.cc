@@ -13,6 +13,7 @@ namespace weir {
 namespace {
 
 using std::chrono::seconds;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -145,8 +146,12 @@ TEST_F(HttpSessionTest, ADelayHoldsTheAnswerAndADropGivesNone) {
   session_->Abandon(kStart);
   EXPECT_EQ(Send(Get("/check/slow")), "");
   EXPECT_EQ(progress_.hold, seconds(2));
-  EXPECT_EQ(Send(Get("/check/gone")), "");
+  EXPECT_EQ(Send(Get("/check/gone"), "203.0.113.7"), "");
   EXPECT_EQ(progress_.then, Then::kDrop);
+  // A gateway is told whom to drop: its own connection would be the wrong one.
+  EXPECT_THAT(Send(Get("/check/gone")),
+              AllOf(StartsWith("HTTP/1.1 429"), HasSubstr("X-Weir-Decision: drop\r\n")));
+  EXPECT_EQ(progress_.then, Then::kGoOn);
 }
 
 TEST_F(HttpSessionTest, TheStatusAndTheMessageAreTheRules) {
@@ -273,37 +278,103 @@ TEST_F(HttpSessionTest, RequestsAndMistakesAreCountedPerRead) {
 
 TEST_F(HttpSessionTest, APeekTakesNothingAndBansNobody) {
   Use("- {name: api, by: [user], limit: fixed_window 1/min, exceed: ban 1h}");
-  const auto ask = [&](const std::string& more) {
-    return Send(Post("/v1/check",
-                     R"({"namespace":"shop","attributes":{"user":"7"},"cost":1)" + more + "}"));
+  const auto ask = [&](const std::string& call) {
+    return Send(Post(call, R"({"namespace":"shop","attributes":{"user":"7"},"cost":1})"));
   };
   for (int i = 0; i < 3; ++i) {
-    EXPECT_THAT(ask(R"(,"peek":true)"),
-                HasSubstr(R"({"allowed":true,"rule":"api","remaining":1,)"));
+    EXPECT_THAT(ask("/v1/peek"), HasSubstr(R"({"allowed":true,"rule":"api","remaining":1,)"));
   }
-  EXPECT_THAT(ask(""), HasSubstr(R"({"allowed":true,"rule":"api","remaining":0,)"));
-  EXPECT_THAT(ask(R"(,"peek":true)"), HasSubstr(R"("retry_after_ms":60000)"));
-  EXPECT_THAT(ask(R"(,"peek":true)"), Not(HasSubstr("banned")));
-  EXPECT_THAT(ask(""), HasSubstr(R"("retry_after_ms":3600000)"));
-  EXPECT_THAT(ask(R"(,"peek":true)"), HasSubstr("banned"));
+  EXPECT_THAT(ask("/v1/check"), HasSubstr(R"({"allowed":true,"rule":"api","remaining":0,)"));
+  EXPECT_THAT(ask("/v1/peek"), HasSubstr(R"("retry_after_ms":60000)"));
+  EXPECT_THAT(ask("/v1/peek"), Not(HasSubstr("banned")));
+  EXPECT_THAT(ask("/v1/check"), HasSubstr(R"("retry_after_ms":3600000)"));
+  EXPECT_THAT(ask("/v1/peek"), HasSubstr("banned"));
 }
 
 TEST_F(HttpSessionTest, APeekIsToldHowLongItWouldWait) {
   Use("- {name: api, by: [user], limit: token_bucket 1/10s, exceed: delay 15s}");
-  const auto ask = [&](const std::string& more) {
-    return Send(Post("/v1/check", R"({"namespace":"shop","attributes":{"user":"7"})" + more + "}"));
+  const auto ask = [&](const std::string& call) {
+    return Send(Post(call, R"({"namespace":"shop","attributes":{"user":"7"}})"));
   };
-  EXPECT_THAT(ask(""), HasSubstr(R"("wait_ms":0)"));
-  EXPECT_THAT(ask(R"(,"peek":true)"), HasSubstr(R"("wait_ms":10000)"));
-  EXPECT_THAT(ask(""), HasSubstr(R"("wait_ms":10000)"));
-  EXPECT_THAT(ask(R"(,"peek":true)"), HasSubstr(R"("allowed":false)"));
+  EXPECT_THAT(ask("/v1/check"), HasSubstr(R"("wait_ms":0)"));
+  EXPECT_THAT(ask("/v1/peek"), HasSubstr(R"("wait_ms":10000)"));
+  EXPECT_THAT(ask("/v1/check"), HasSubstr(R"("wait_ms":10000)"));
+  EXPECT_THAT(ask("/v1/peek"), HasSubstr(R"("allowed":false)"));
 }
 
-TEST_F(HttpSessionTest, APeekIsForTheCheckAlone) {
-  Use("- {name: api, limit: fixed_window 1/min}");
-  EXPECT_THAT(Send(Post("/v1/charge", R"({"namespace":"shop","cost":1,"peek":true})")),
-              HasSubstr("'peek' is for /v1/check alone"));
-  EXPECT_THAT(Send(Post("/v1/check", R"({"namespace":"shop","peek":1})")), HasSubstr("wrong type"));
+TEST_F(HttpSessionTest, EveryDecisionIsNamedAndNothingElseIs) {
+  Use("- {name: a, match: {path: /a}, limit: 1/min}\n"
+      "- {name: b, match: {path: /b}, limit: 1/min, mode: shadow}\n"
+      "- {name: c, match: {path: /c}, limit: blocked, status: 503}");
+  const auto decision = [](const std::string& name) {
+    return HasSubstr("\r\nX-Weir-Decision: " + name + "\r\nCache-Control: no-store\r\n");
+  };
+  EXPECT_THAT(Send(Get("/check/a")), decision("allow"));
+  EXPECT_THAT(Send(Get("/check/a")), decision("deny"));
+  EXPECT_THAT(Send(Get("/check/b")), decision("allow"));
+  EXPECT_THAT(Send(Get("/check/b")), AllOf(StartsWith("HTTP/1.1 200"), decision("shadow-deny")));
+  EXPECT_THAT(Send(Get("/check/c")), AllOf(StartsWith("HTTP/1.1 503"), decision("deny")));
+  EXPECT_THAT(Send(Get("/check/none")), decision("allow"));
+  for (const char* wrong : {"/check\x7f", "/", "/healthz"}) {
+    EXPECT_THAT(Send(Get(wrong)), Not(HasSubstr("X-Weir-Decision"))) << wrong;
+  }
+  EXPECT_THAT(Send(Get("/check/a", "X-Weir-Cost: much\r\n")), Not(HasSubstr("X-Weir-Decision")));
+}
+
+TEST_F(HttpSessionTest, APeekTakesNothing) {
+  Use("- {name: a, match: {path: /a}, limit: 1/min}");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(Send(Get("/peek/a")), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("\"a\";r=1")));
+  }
+  EXPECT_THAT(Send(Get("/peek", "X-Forwarded-Uri: /a\r\n")), HasSubstr("\"a\";r=1"));
+  EXPECT_THAT(Send(Post("/v1/peek", "{\"namespace\":\"shop\",\"attributes\":{\"path\":\"/a\"}}")),
+              HasSubstr("\"allowed\":true,\"rule\":\"a\",\"remaining\":1"));
+  EXPECT_THAT(Send(Get("/check/a")), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Send(Get("/peek/a")),
+              AllOf(StartsWith("HTTP/1.1 429"), HasSubstr("Retry-After: 60")));
+  // What looks like one in the client's own request is none.
+  EXPECT_THAT(Send(Get("/check/a?peek=1")), StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(Send(Get("/peeking")), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(HttpSessionTest, APeekAtWhatWouldHaveToWaitIsAnsweredAtOnce) {
+  Use("- {name: slow, limit: 1/s, exceed: delay 1s}");
+  EXPECT_THAT(Send(Get("/check")), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Send(Get("/peek")), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(progress_.then, Then::kGoOn);
+  Send(Get("/check"));
+  EXPECT_EQ(progress_.then, Then::kHold);
+}
+
+TEST_F(HttpSessionTest, AnyMethodMayAskAndHeadGetsNoBody) {
+  Use("- {name: a, limit: 4/min}");
+  for (const char* method : {"GET", "OPTIONS", "PROPFIND", "HEAD"}) {
+    EXPECT_THAT(Send(std::string(method) + " /check HTTP/1.1\r\nHost: weir\r\n\r\n"),
+                StartsWith("HTTP/1.1 200"));
+  }
+  const std::string refused = Send("HEAD /check HTTP/1.1\r\nHost: weir\r\n\r\n");
+  EXPECT_THAT(refused, AllOf(StartsWith("HTTP/1.1 429"), HasSubstr("Retry-After: ")));
+  EXPECT_EQ(refused.substr(refused.size() - 4), "\r\n\r\n");
+}
+
+TEST_F(HttpSessionTest, AGatewayIsAnsweredBeforeTheBodyComes) {
+  Use("- {name: a, limit: 1/min}");
+  const std::string head =
+      "POST /check HTTP/1.1\r\nHost: weir\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
+  EXPECT_THAT(Send(head), StartsWith("HTTP/1.1 200"));
+  EXPECT_TRUE(session_->is_in_request());
+  std::string out;
+  EXPECT_EQ(session_->Serve("body" + Get("/check"), kStart, out).consumed,
+            4 + Get("/check").size());
+  EXPECT_THAT(out, StartsWith("HTTP/1.1 429"));
+}
+
+TEST_F(HttpSessionTest, EveryAnswerHasItsDate) {
+  Use("- {name: a, limit: 1/min}");
+  for (const char* target : {"/check", "/check", "/healthz", "/nowhere"}) {
+    EXPECT_THAT(Send(Get(target)), HasSubstr("\r\nDate: Mon, 01 Jun 2026 12:00:00 GMT\r\n"))
+        << target;
+  }
 }
 
 }  // namespace

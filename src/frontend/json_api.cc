@@ -66,8 +66,6 @@ std::string ReadRequest(const rapidjson::Value& from, Request& to) {
       to.outcome = TextOf(value);
     } else if (name == "cost" && value.IsUint64()) {
       to.cost = Permits{value.GetUint64()};
-    } else if (name == "peek" && value.IsBool()) {
-      to.intent = value.GetBool() ? CheckRequest::Intent::kLook : CheckRequest::Intent::kTake;
     } else if (name == "attributes" && value.IsObject()) {
       for (const auto& attribute : value.GetObject()) {
         if (!attribute.value.IsString()) {
@@ -75,14 +73,13 @@ std::string ReadRequest(const rapidjson::Value& from, Request& to) {
         }
         to.attributes.push_back({TextOf(attribute.name), TextOf(attribute.value)});
       }
-    } else if (name == "namespace" || name == "outcome" || name == "cost" || name == "peek" ||
-               name == "attributes") {
+    } else if (name == "namespace" || name == "outcome" || name == "cost" || name == "attributes") {
       return "'" + std::string(name) +
              "' is of the wrong type: namespace and outcome are texts, cost is a whole number, "
-             "peek is true or false, attributes are an object of texts";
+             "attributes are an object of texts";
     } else {
       return "unknown member '" + rule::Shown(name) +
-             "': there are namespace, attributes, cost, peek, outcome";
+             "': there are namespace, attributes, cost, outcome";
     }
   }
   if (to.space.empty()) return "'namespace' is missing";
@@ -149,7 +146,8 @@ void AppendReply(const CheckReply& reply, std::string& out) {
   out += "]}";
 }
 
-JsonAnswer Check(Checker& checker, const rapidjson::Value& root, Instant now, CheckReply& reply) {
+JsonAnswer Check(Checker& checker, CheckRequest::Intent intent, const rapidjson::Value& root,
+                 Instant now, CheckReply& reply) {
   const rapidjson::Value* batch = nullptr;
   if (root.IsObject()) {
     const auto member = root.FindMember("requests");
@@ -177,7 +175,9 @@ JsonAnswer Check(Checker& checker, const rapidjson::Value& root, Instant now, Ch
   if (is_batch) answer.body = "{\"replies\":[";
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (i > 0) answer.body += ',';
-    checker.Check(requests[i].check(), now, reply);
+    CheckRequest request = requests[i].check();
+    request.intent = intent;
+    checker.Check(request, now, reply);
     AppendReply(reply, answer.body);
   }
   answer.body += is_batch ? "]}\n" : "\n";
@@ -188,7 +188,6 @@ JsonAnswer Settle(Checker& checker, std::string_view path, const rapidjson::Valu
                   Instant now) {
   Request request;
   if (const std::string wrong = ReadRequest(root, request); !wrong.empty()) return Wrong(wrong);
-  if (request.intent == CheckRequest::Intent::kLook) return Wrong("'peek' is for /v1/check alone");
   if (path == "/report") {
     if (request.outcome != "failed" && request.outcome != "succeeded") {
       return Wrong("'outcome' must be failed or succeeded");
@@ -210,9 +209,12 @@ JsonAnswer Settle(Checker& checker, std::string_view path, const rapidjson::Valu
 
 JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view body, Instant now,
                       CheckReply& reply) {
-  const bool is_check = path == "/check";
+  const bool is_peek = path == "/peek";
+  const bool is_check = is_peek || path == "/check";
   if (!is_check && path != "/report" && path != "/charge" && path != "/refund") {
-    return {404, ProblemDetails(404, "there is /v1/check, /v1/report, /v1/charge, /v1/refund")};
+    return {404, ProblemDetails(404,
+                                "there is /v1/check, /v1/peek, /v1/report, /v1/charge, "
+                                "/v1/refund")};
   }
   // The parser reads past the end of text that is cut off within a character.
   if (rule::FirstInvalidUtf8(body) != std::string_view::npos) return Wrong("this is not UTF-8");
@@ -223,7 +225,9 @@ JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view 
     return Wrong("this is not JSON: " + std::string(GetParseError_En(root.GetParseError())) +
                  " (byte " + std::to_string(root.GetErrorOffset()) + ")");
   }
-  return is_check ? Check(checker, root, now, reply) : Settle(checker, path, root, now);
+  if (!is_check) return Settle(checker, path, root, now);
+  return Check(checker, is_peek ? CheckRequest::Intent::kLook : CheckRequest::Intent::kTake, root,
+               now, reply);
 }
 
 }  // namespace weir

@@ -2,7 +2,7 @@
 //
 //   /check    {"namespace": "shop", "attributes": {"path": "/login"}, "cost": 1}
 //             {"requests": [{...}, ...]}     up to 1,000, answered by {"replies": [...]}
-//             with "peek": true nothing is taken
+//   /peek     the same as /check, and nothing is taken
 //   /report   the same, with "outcome": "failed" or "succeeded"
 //   /charge   the same, with "cost": charged afterwards, and may leave a debt
 //   /refund   the same, with "cost": given back

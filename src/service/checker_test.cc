@@ -410,5 +410,41 @@ TEST_F(ElasticCheckerTest, RoomDoesNotHelpWhereAnotherRuleRefuses) {
   EXPECT_FALSE(Allows({}));
 }
 
+TEST_F(CheckerTest, ALookSaysWhatWouldBeSaidAndTakesNothing) {
+  Use("- {name: a, by: [user], limit: 2/min}\n"
+      "- {name: b, by: [user], limit: 1/min, mode: shadow}");
+  const std::vector<rule::Attribute> ann = {{"user", "ann"}};
+  const auto look = [&] {
+    checker_.Check({.space = "shop", .attributes = ann, .intent = CheckRequest::Intent::kLook},
+                   kNoon, reply_);
+    return reply_.allowed();
+  };
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(look());
+  EXPECT_EQ(reply_.decisive()->decision.remaining, Permits{2});
+  EXPECT_TRUE(Allows(ann));
+  EXPECT_TRUE(look());
+  EXPECT_EQ(reply_.decisive()->decision.remaining, Permits{1});
+  EXPECT_FALSE(reply_.findings()[1].decision.allowed());
+  EXPECT_TRUE(Allows(ann));
+  EXPECT_FALSE(look());
+  EXPECT_EQ(reply_.decisive()->decision.retry_after, seconds(30));
+}
+
+TEST_F(CheckerTest, ALookBansNobodyAndSeesWhoIsBanned) {
+  Use("- {name: a, by: [user], limit: 1/s, exceed: ban 1h}");
+  const std::vector<rule::Attribute> ann = {{"user", "ann"}};
+  const auto look = [&](Instant now) {
+    checker_.Check({.space = "shop", .attributes = ann, .intent = CheckRequest::Intent::kLook}, now,
+                   reply_);
+    return reply_.allowed();
+  };
+  EXPECT_TRUE(Allows(ann));
+  EXPECT_FALSE(look(kNoon));
+  EXPECT_TRUE(Allows(ann, kNoon + seconds(1)));
+  EXPECT_FALSE(Allows(ann, kNoon + seconds(1)));
+  EXPECT_FALSE(look(kNoon + minutes(59)));
+  EXPECT_EQ(reply_.decisive()->why, Finding::Why::kBanned);
+}
+
 }  // namespace
 }  // namespace weir

@@ -29,6 +29,20 @@ void AppendValue(std::string& out, std::string_view value) {
       [](char c) { return !IsFieldChar(c); }, ' ');
 }
 
+// As HTTP/1.1 to HTTP/1.0 too: a server says what it speaks.
+void AppendStatusLine(std::uint16_t status, std::string& out) {
+  if (status == 200) [[likely]] {  // at once: most answers begin so
+    out += "HTTP/1.1 200 OK\r\n";
+    return;
+  }
+  Digits digits;
+  out += "HTTP/1.1 ";
+  out += Decimal(status, digits);
+  out += ' ';
+  out += HttpPhrase(status);
+  out += "\r\n";
+}
+
 }  // namespace
 
 std::string_view HttpPhrase(std::uint16_t status) {
@@ -105,12 +119,8 @@ std::string_view HttpPhrase(std::uint16_t status) {
 HttpReply::HttpReply(std::string& out, std::uint16_t status, const HttpReplyTo& to)
     : out_(out), status_(status), head_only_(to.head_only) {
   WEIR_CHECK(status >= 200 && status <= 599);
-  out_ += "HTTP/1.1 ";  // to HTTP/1.0 too: a server says what it speaks
-  Digits digits;
-  out_ += Decimal(status, digits);
-  out_ += ' ';
-  out_ += HttpPhrase(status);
-  out_ += "\r\n";
+  AppendStatusLine(status, out_);
+  out_ += to.date;
   if (!to.keep_alive) {
     out_ += "Connection: close\r\n";
   } else if (to.version == HttpVersion::k10) {

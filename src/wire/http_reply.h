@@ -24,9 +24,10 @@ struct HttpReplyTo {
   HttpVersion version = HttpVersion::k11;  // of the request
   bool keep_alive = true;                  // false: "Connection: close" is said; closing is yours
   bool head_only = false;                  // the method is HEAD: all but the body
+  std::string_view date = {};              // wire/http_date.h; empty: none is told
 
-  static HttpReplyTo Of(const HttpRequest& request) {
-    return {request.version, request.keep_alive, request.method == "HEAD"};
+  static HttpReplyTo Of(const HttpRequest& request, std::string_view date = {}) {
+    return {request.version, request.keep_alive, request.method == "HEAD", date};
   }
 };
 

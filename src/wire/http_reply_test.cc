@@ -46,6 +46,14 @@ TEST(HttpReplyTest, AnEmptyAnswerHasALengthUnlessItCannotHaveABody) {
   EXPECT_EQ(out, "HTTP/1.1 304 Not Modified\r\n\r\n");
 }
 
+TEST(HttpReplyTest, TheDateFollowsTheStatus) {
+  std::string out;
+  HttpReply(out, 503, {.date = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"}).Finish();
+  EXPECT_EQ(out,
+            "HTTP/1.1 503 Service Unavailable\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+            "Content-Length: 0\r\n\r\n");
+}
+
 TEST(HttpReplyTest, TheConnectionIsNamedWhereItIsNotObvious) {
   const auto connection = [](HttpVersion version, bool keep_alive) {
     std::string out;
