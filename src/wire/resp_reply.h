@@ -5,14 +5,68 @@
 // string, a truth as 1 or 0.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+
+#include "base/decimal.h"
 
 namespace weir::wire {
 
 enum class RespVersion : std::uint8_t { k2 = 2, k3 = 3 };
+
+// Short parts of one answer side by side, appended when it is gone: to grow a string by a number at
+// a time costs more than the numbers.
+class RespRow {
+ public:
+  RespRow(std::string& out, RespVersion version) : out_(out), version_(version) {
+    out_.reserve(out_.size() + row_.size());
+  }
+  RespRow(const RespRow&) = delete;
+  RespRow& operator=(const RespRow&) = delete;
+  ~RespRow() { Append(); }  // there is room for it: it cannot fail
+
+  void Integer(std::int64_t value) { Number(':', value); }
+  void Array(std::size_t elements) { Number('*', static_cast<std::int64_t>(elements)); }
+  void Bulk(std::string_view bytes) {
+    Number('$', static_cast<std::int64_t>(bytes.size()));
+    Text(bytes);
+    Text("\r\n");
+  }
+  void Null() { Text(version_ == RespVersion::k2 ? "$-1\r\n" : "_\r\n"); }
+  // The type of a part and a number, on a line of their own.
+  void Number(char type, std::int64_t value) {
+    if (Room() < kLongestNumber) Flush();
+    char* to = end_;
+    *to = type;
+    to = WriteDecimal(value, to + 1);
+    std::memcpy(to, "\r\n", 2);
+    end_ = to + 2;
+  }
+
+ private:
+  static constexpr std::size_t kLongestNumber = 1 + kMostDigits + 2;
+
+  void Text(std::string_view text) {
+    if (Room() < text.size()) return LongText(text);
+    std::memcpy(end_, text.data(), text.size());
+    end_ += text.size();
+  }
+  [[nodiscard]] std::size_t Room() const {
+    return static_cast<std::size_t>(row_.data() + row_.size() - end_);
+  }
+  void Append() { out_.append(row_.data(), static_cast<std::size_t>(end_ - row_.data())); }
+  void Flush();
+  void LongText(std::string_view text);
+
+  std::string& out_;
+  RespVersion version_;
+  std::array<char, 256> row_;
+  char* end_ = row_.data();  // of what is in it
+};
 
 // Lines (Simple, Error) cannot hold line ends: CR and LF become blanks, so that nothing a client
 // sent can end a reply and begin another.
@@ -20,20 +74,22 @@ class RespWriter {
  public:
   RespWriter(std::string& out, RespVersion version) : out_(out), version_(version) {}
 
+  // For many short parts. Nothing is to be written here before it is gone.
+  [[nodiscard]] RespRow Row() { return {out_, version_}; }
+
   void Simple(std::string_view text);  // "OK"
   void Error(std::string_view text);   // with its code in front: "ERR unknown command 'x'"
-  void Integer(std::int64_t value);
-  void Bulk(std::string_view bytes);
-  void Null();
+  void Integer(std::int64_t value) { Row().Integer(value); }
+  void Bulk(std::string_view bytes) { Row().Bulk(bytes); }
+  void Null() { Row().Null(); }
   void Bool(bool value);
   void Double(double value);  // the shortest text that reads back as the same number
   void Verbatim(std::string_view text);
-  void Array(std::size_t elements);  // which follow
-  void Map(std::size_t pairs);       // which follow, key and value
+  void Array(std::size_t elements) { Row().Array(elements); }  // which follow
+  void Map(std::size_t pairs);                                 // which follow, key and value
 
  private:
   void Line(char type, std::string_view text);
-  void Number(char type, std::int64_t value);
 
   std::string& out_;
   RespVersion version_;
