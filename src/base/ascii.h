@@ -33,10 +33,11 @@ constexpr bool SameWord(std::uint64_t a, std::uint64_t b) {
 
 constexpr bool SameIgnoringCase(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
-  if (std::is_constant_evaluated() || a.size() < kWordBytes) {
+  if (std::is_constant_evaluated() || a.size() < kWordBytes / 2) {
     return std::equal(a.begin(), a.end(), b.begin(),
                       [](char x, char y) { return ToLower(x) == ToLower(y); });
   }
+  if (a.size() < kWordBytes) return internal::SameWord(LoadShort(a), LoadShort(b));
   const std::size_t last = a.size() - kWordBytes;  // may overlap the one before it
   for (std::size_t at = 0; at < last; at += kWordBytes) {
     if (!internal::SameWord(LoadWord(a.data() + at), LoadWord(b.data() + at))) return false;

@@ -1,15 +1,11 @@
-// Texts eight bytes at a time.
-//
-// A word holds eight characters, the first in its lowest byte. What is found out about them is a
-// mark in the highest bit of each byte, all at once. Subtracting may borrow from the byte above, so
-// the marks are right up to the first one, and beyond it there may be one too many: look at the
-// first mark, or whether there is any.
+// Texts eight bytes at a time: a word holds eight characters, the first in its lowest byte.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace weir {
 
@@ -27,16 +23,13 @@ inline std::uint64_t LoadWord(const char* from) {
   return word;
 }
 
-// Marks the bytes below `bound`. REQUIRES: bound <= 0x80
-constexpr std::uint64_t MarkBelow(std::uint64_t word, unsigned char bound) {
-  return (word - EachByte(bound)) & ~word & EachByte(0x80);
-}
-constexpr std::uint64_t MarkEqual(std::uint64_t word, char c) {
-  return MarkBelow(word ^ EachByte(static_cast<unsigned char>(c)), 1);
-}
-// Where the first mark is. REQUIRES: there is one.
-constexpr std::size_t FirstMark(std::uint64_t marks) {
-  return static_cast<std::size_t>(std::countr_zero(marks)) / 8;
+// Four to seven bytes as a word, some of them twice: the same for the same texts of one length.
+inline std::uint64_t LoadShort(std::string_view text) {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  std::memcpy(&first, text.data(), sizeof first);
+  std::memcpy(&last, text.data() + text.size() - sizeof last, sizeof last);
+  return std::uint64_t{last} << 32 | first;
 }
 
 }  // namespace weir

@@ -33,20 +33,21 @@ inline constexpr auto kTwoDigits = [] {
 
 // Writes the digits of `value` to `to`, which has room for kMostDigits. Returns where they end.
 inline char* WriteDecimal(std::uint64_t value, char* to) {
+  const auto two = [&to](std::uint64_t below_100) {
+    std::memcpy(to, &internal::kTwoDigits[2 * below_100], 2);
+    to += 2;
+  };
   if (value < 10) {
     *to = static_cast<char>('0' + value);
     return to + 1;
   }
   if (value < 100) {
-    std::memcpy(to, &internal::kTwoDigits[2 * value], 2);
-    return to + 2;
+    two(value);
+    return to;
   }
-  if (value < 1000) {
-    *to = static_cast<char>('0' + value / 100);
-    std::memcpy(to + 1, &internal::kTwoDigits[2 * (value % 100)], 2);
-    return to + 3;
-  }
-  return std::to_chars(to, to + kMostDigits, value).ptr;
+  to = WriteDecimal(value / 100, to);
+  two(value % 100);
+  return to;
 }
 
 inline char* WriteDecimal(std::int64_t value, char* to) {

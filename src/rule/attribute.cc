@@ -20,15 +20,15 @@ std::optional<Schema::Number> Schema::Find(std::string_view name) const {
 Values::Values(const Schema& schema, std::span<const Attribute> attributes) : Values(schema) {
   for (const Attribute& attribute : attributes) {
     const auto number = schema.Find(attribute.name);
-    if (number && !Has(*number)) Set(*number, attribute.value);
+    if (number && !Has(*number)) Set(*number, attribute.value, attribute.address);
   }
 }
 
-void Values::Set(Schema::Number number, std::string_view value) {
+void Values::Set(Schema::Number number, std::string_view value, const Address* address) {
   WEIR_CHECK(number < size_);
   if (value.data() == nullptr) value = "";  // given, though empty
   values_[number] = value.substr(0, kLongest);
-  if (number == Schema::kIpNumber) ip_ = Address::Parse(value);
+  if (number == Schema::kIpNumber) ip_ = address != nullptr ? *address : Address::Parse(value);
 }
 
 }  // namespace weir::rule

@@ -22,6 +22,7 @@ namespace weir::rule {
 struct Attribute {
   std::string_view name;
   std::string_view value;
+  const Address* address = nullptr;  // of `ip`, if the caller has it: its text is then not read
 };
 
 inline constexpr std::string_view kIp = "ip";
@@ -56,7 +57,7 @@ class Values {
   // Those of `attributes` that `schema` knows; of one given twice, the first.
   Values(const Schema& schema, std::span<const Attribute> attributes);
 
-  void Set(Schema::Number number, std::string_view value);
+  void Set(Schema::Number number, std::string_view value, const Address* address = nullptr);
   [[nodiscard]] bool Has(Schema::Number number) const { return values_[number].data() != nullptr; }
   // Empty if absent.
   [[nodiscard]] std::string_view operator[](Schema::Number number) const { return values_[number]; }

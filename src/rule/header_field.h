@@ -22,10 +22,10 @@ using weir::ToLower;
 
 // Without the spaces and tabs around it.
 constexpr std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  constexpr auto kIsBlank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && kIsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && kIsBlank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace weir::rule

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 
 #include "base/check.h"
+#include "base/decimal.h"
+#include "base/text_row.h"
 #include "wire/http_chars.h"
 
 namespace weir::wire {
@@ -13,13 +14,6 @@ namespace {
 
 constexpr std::uint16_t kNoContent = 204;
 constexpr std::uint16_t kNotModified = 304;
-
-using Digits = std::array<char, 20>;
-
-std::string_view Decimal(std::uint64_t value, Digits& digits) {
-  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return {digits.data(), static_cast<std::size_t>(end - digits.data())};
-}
 
 void AppendValue(std::string& out, std::string_view value) {
   const std::size_t start = out.size();
@@ -105,16 +99,21 @@ std::string_view HttpPhrase(std::uint16_t status) {
 HttpReply::HttpReply(std::string& out, std::uint16_t status, const HttpReplyTo& to)
     : out_(out), status_(status), head_only_(to.head_only) {
   WEIR_CHECK(status >= 200 && status <= 599);
-  out_ += "HTTP/1.1 ";  // to HTTP/1.0 too: a server says what it speaks
-  Digits digits;
-  out_ += Decimal(status, digits);
-  out_ += ' ';
-  out_ += HttpPhrase(status);
-  out_ += "\r\n";
+  TextRow row(out_);
+  // To HTTP/1.0 too: a server says what it speaks.
+  if (status == 200) {
+    row.Text("HTTP/1.1 200 OK\r\n");  // most of the time
+  } else {
+    row.Text("HTTP/1.1 ");
+    row.Number(std::uint64_t{status});
+    row.Char(' ');
+    row.Text(HttpPhrase(status));
+    row.Text("\r\n");
+  }
   if (!to.keep_alive) {
-    out_ += "Connection: close\r\n";
+    row.Text("Connection: close\r\n");
   } else if (to.version == HttpVersion::k10) {
-    out_ += "Connection: keep-alive\r\n";
+    row.Text("Connection: keep-alive\r\n");
   }
 }
 
@@ -128,18 +127,22 @@ HttpReply& HttpReply::Field(std::string_view name, std::string_view value) {
 }
 
 HttpReply& HttpReply::Field(std::string_view name, std::uint64_t value) {
-  Digits digits;
-  return Field(name, Decimal(value, digits));
+  std::array<char, kMostDigits> digits;
+  const char* end = WriteDecimal(value, digits.data());
+  return Field(name, {digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
 void HttpReply::Finish(std::string_view content_type, std::string_view body) {
   const bool may_have_body = status_ != kNoContent && status_ != kNotModified;
+  if (may_have_body && !content_type.empty()) Field("Content-Type", content_type);
+  TextRow row(out_);
+  char* to = row.Reserve(64);
   if (may_have_body) {
-    if (!content_type.empty()) Field("Content-Type", content_type);
-    Field("Content-Length", body.size());
+    to = WriteDecimal(std::uint64_t{body.size()}, Put(to, "Content-Length: "));
+    to = Put(to, "\r\n");
   }
-  out_ += "\r\n";
-  if (may_have_body && !head_only_) out_ += body;
+  row.Use(Put(to, "\r\n"));
+  if (may_have_body && !head_only_) row.Text(body);
 }
 
 void AppendHttpContinue(std::string& out) { out += "HTTP/1.1 100 Continue\r\n\r\n"; }

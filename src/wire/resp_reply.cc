@@ -7,18 +7,6 @@
 
 namespace weir::wire {
 
-void RespRow::Flush() {
-  Append();
-  end_ = row_.data();
-  out_.reserve(out_.size() + row_.size());
-}
-
-void RespRow::LongText(std::string_view text) {
-  Flush();
-  out_ += text;
-  out_.reserve(out_.size() + row_.size());
-}
-
 void RespWriter::Line(char type, std::string_view text) {
   out_ += type;
   const std::size_t start = out_.size();

@@ -5,67 +5,40 @@
 // string, a truth as 1 or 0.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
-#include "base/decimal.h"
+#include "base/text_row.h"
 
 namespace weir::wire {
 
 enum class RespVersion : std::uint8_t { k2 = 2, k3 = 3 };
 
-// Short parts of one answer side by side, appended when it is gone: to grow a string by a number at
-// a time costs more than the numbers.
+// Short parts of one answer side by side, appended when the row is gone.
 class RespRow {
  public:
-  RespRow(std::string& out, RespVersion version) : out_(out), version_(version) {
-    out_.reserve(out_.size() + row_.size());
-  }
-  RespRow(const RespRow&) = delete;
-  RespRow& operator=(const RespRow&) = delete;
-  ~RespRow() { Append(); }  // there is room for it: it cannot fail
+  RespRow(std::string& out, RespVersion version) : row_(out), version_(version) {}
 
   void Integer(std::int64_t value) { Number(':', value); }
   void Array(std::size_t elements) { Number('*', static_cast<std::int64_t>(elements)); }
   void Bulk(std::string_view bytes) {
     Number('$', static_cast<std::int64_t>(bytes.size()));
-    Text(bytes);
-    Text("\r\n");
+    row_.Text(bytes);
+    row_.Text("\r\n");
   }
-  void Null() { Text(version_ == RespVersion::k2 ? "$-1\r\n" : "_\r\n"); }
+  void Null() { row_.Text(std::string_view(version_ == RespVersion::k2 ? "$-1\r\n" : "_\r\n")); }
   // The type of a part and a number, on a line of their own.
   void Number(char type, std::int64_t value) {
-    if (Room() < kLongestNumber) Flush();
-    char* to = end_;
+    char* to = row_.Reserve(1 + kMostDigits + 2);
     *to = type;
-    to = WriteDecimal(value, to + 1);
-    std::memcpy(to, "\r\n", 2);
-    end_ = to + 2;
+    row_.Use(Put(WriteDecimal(value, to + 1), "\r\n"));
   }
 
  private:
-  static constexpr std::size_t kLongestNumber = 1 + kMostDigits + 2;
-
-  void Text(std::string_view text) {
-    if (Room() < text.size()) return LongText(text);
-    std::memcpy(end_, text.data(), text.size());
-    end_ += text.size();
-  }
-  [[nodiscard]] std::size_t Room() const {
-    return static_cast<std::size_t>(row_.data() + row_.size() - end_);
-  }
-  void Append() { out_.append(row_.data(), static_cast<std::size_t>(end_ - row_.data())); }
-  void Flush();
-  void LongText(std::string_view text);
-
-  std::string& out_;
+  TextRow row_;
   RespVersion version_;
-  std::array<char, 256> row_;
-  char* end_ = row_.data();  // of what is in it
 };
 
 // Lines (Simple, Error) cannot hold line ends: CR and LF become blanks, so that nothing a client
