@@ -30,7 +30,10 @@ Result<Cell> Cell::Of(Permits burst, Permits count, Nanos period) {
   if (count.count < 1) return Error{"the count must be at least 1"};
   if (period < Nanos(1)) return Error{"the period must be longer than 0"};
   const Uint128 ticks = Uint128{static_cast<std::uint64_t>(period.count())} * kPerNano;
-  const Uint128 interval = std::max<Uint128>((ticks + count.count - 1) / count.count, 1);
+  // Of 64 bits where that is enough: a division of 128 is a call.
+  const Uint128 interval = ticks <= kMaxUint64
+                               ? CeilDiv(static_cast<std::uint64_t>(ticks), count.count)
+                               : CeilDiv(ticks, Uint128{count.count});
   if (interval > kMost) return Error{"one permit takes longer than can be counted"};
   const auto capacity =
       static_cast<std::uint64_t>(std::min<Uint128>(interval * burst.count, kMost));

@@ -1,10 +1,11 @@
 #include "frontend/cell_command.h"
 
-#include <charconv>
+#include <array>
 #include <limits>
 #include <optional>
 #include <string>
 
+#include "base/decimal.h"
 #include "rule/key.h"
 #include "rule/utf8.h"
 
@@ -18,13 +19,6 @@ KeyHash HashOf(const Ledger& ledger, std::string_view key) {
   rule::KeyBytes bytes(kCellCounter, ledger.seed());
   bytes.Add(key);
   return ledger.Hash(bytes.bytes());
-}
-
-std::optional<std::int64_t> ParseInteger(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // What both commands have in common, once the numbers are read.
@@ -44,6 +38,11 @@ Result<algorithm::Cell> CellOf(std::int64_t burst, const Numbers& numbers) {
                              Permits{static_cast<std::uint64_t>(numbers.count)}, period);
 }
 
+// Apart from where numbers are read: texts are put together for the few who get them.
+Error NotANumber(std::string_view text) {
+  return Error{"Cell error: Couldn't parse as integer: " + rule::Shown(text)};
+}
+
 }  // namespace
 
 Result<CellCommand> CellCommand::OfRedisCell(Arguments arguments) {
@@ -52,17 +51,13 @@ Result<CellCommand> CellCommand::OfRedisCell(Arguments arguments) {
         "Cell error: Usage: cl.throttle <key> <max_burst> <count per period> <period> "
         "[<quantity>]"};
   }
-  Numbers numbers{};
-  std::int64_t* const fields[] = {&numbers.burst, &numbers.count, &numbers.period,
-                                  &numbers.quantity};
-  numbers.quantity = 1;
+  std::array<std::int64_t, 4> read = {0, 0, 0, 1};
   for (std::size_t i = 2; i < arguments.size(); ++i) {
-    const std::optional<std::int64_t> value = ParseInteger(arguments[i]);
-    if (!value) {
-      return Error{"Cell error: Couldn't parse as integer: " + rule::Shown(arguments[i])};
-    }
-    *fields[i - 2] = *value;
+    const std::optional<std::int64_t> value = ReadDecimal(arguments[i]);
+    if (!value) return NotANumber(arguments[i]);
+    read[i - 2] = *value;
   }
+  const Numbers numbers{read[0], read[1], read[2], read[3]};
   if (numbers.count <= 0 || numbers.period <= 0) {
     return Error{"Cell error: Zero rates are not supported"};
   }
@@ -94,7 +89,7 @@ Result<CellCommand> CellCommand::OfThrottlecrab(Arguments arguments) {
                           {"quantity", &numbers.quantity, 0}};
   for (std::size_t i = 2; i < arguments.size(); ++i) {
     const Field& field = fields[i - 2];
-    const std::optional<std::int64_t> value = ParseInteger(arguments[i]);
+    const std::optional<std::int64_t> value = ReadDecimal(arguments[i]);
     if (!value || *value < field.least) return Error{std::string("ERR invalid ") + field.name};
     *field.value = *value;
   }

@@ -1,9 +1,9 @@
 #include "frontend/http_attributes.h"
 
+#include <cstring>
 #include <utility>
 
 #include "wire/http_values.h"
-#include "wire/percent.h"
 
 namespace weir {
 namespace {
@@ -16,9 +16,16 @@ struct Target {
   std::string_view query;
 };
 
+// Compared without a call: it is asked for each name of the schema, with each request.
+template <std::size_t Size>
+bool Is(std::string_view name, const char (&text)[Size]) {  // NOLINT(modernize-avoid-c-arrays)
+  return name.size() == Size - 1 && std::memcmp(name.data(), text, Size - 1) == 0;
+}
+
 // "/a?b=c", or a whole URL.
 Target Split(std::string_view uri) {
-  if (const std::size_t scheme = uri.find("://"); scheme < uri.find('/')) {
+  if (const std::size_t scheme = uri.starts_with('/') ? uri.npos : uri.find("://");
+      scheme < uri.find('/')) {
     const std::size_t path = uri.find('/', scheme + 3);
     uri = path != std::string_view::npos ? uri.substr(path) : "/";
   }
@@ -78,22 +85,28 @@ std::span<const rule::Attribute> HttpAttributes::Of(const HttpRequest& request,
   const rule::Identity identity =
       clients.Identify({peer.address, std::nullopt, request.fields}, now);
   for (const std::string& name : schema.names()) {
-    if (name == rule::kIp) {
-      Add(name, Keep(identity.ip.ToString()));
-    } else if (name == "path") {
-      const auto decoded = wire::PercentDecode(target.path, Plus::kItself, scratch_);
-      Add(name, decoded ? Keep(std::string(*decoded)) : target.path);
-    } else if (name == "method") {
+    if (Is(name, "ip")) {
+      ip_ = identity.ip;
+      attributes_.push_back({name, {ip_text_.data(), ip_.Write(ip_text_.data())}, &ip_});
+    } else if (Is(name, "path")) {
+      Add(name, Decoded(target.path, Plus::kItself));
+    } else if (Is(name, "method")) {
       Add(name, method);
-    } else if (name == "host") {
+    } else if (Is(name, "host")) {
       Add(name, Keep(Lower(HostOf(authority))));
-    } else if (name == "user") {
+    } else if (Is(name, "user")) {
       if (identity.user) Add(name, Keep(*identity.user));
     } else {
       AddNamed(name, request, target.query);
     }
   }
   return attributes_;
+}
+
+std::string_view HttpAttributes::Decoded(std::string_view text, Plus plus) {
+  const auto decoded = wire::PercentDecode(text, plus, scratch_);
+  if (!decoded || decoded->data() == text.data()) return text;
+  return Keep(std::string(*decoded));
 }
 
 // header.NAME, query.NAME, cookie.NAME; nothing else can be seen in a request.
@@ -110,9 +123,7 @@ void HttpAttributes::AddNamed(const std::string& name, const HttpRequest& reques
     if (const auto value = wire::FindCookie(request.fields, rest)) Add(name, *value);
   } else if (kind == "query") {
     const auto value = wire::FindQueryParameter(query, rest);
-    if (!value) return;
-    const auto decoded = wire::PercentDecode(*value, Plus::kBlank, scratch_);
-    Add(name, decoded ? Keep(std::string(*decoded)) : *value);
+    if (value) Add(name, Decoded(*value, Plus::kBlank));
   }
 }
 

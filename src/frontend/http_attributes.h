@@ -6,6 +6,7 @@
 // says in headers is believed only if it is a trusted gateway.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "rule/attribute.h"
 #include "rule/client.h"
 #include "wire/http_request.h"
+#include "wire/percent.h"
 
 namespace weir {
 
@@ -36,10 +38,14 @@ class HttpAttributes {
   void Add(std::string_view name, std::string_view value) { attributes_.push_back({name, value}); }
   // Puts text somewhere it stays until the next call.
   std::string_view Keep(std::string text) { return kept_.emplace_back(std::move(text)); }
+  // Decoded, if it can be and has to be; otherwise as it is.
+  std::string_view Decoded(std::string_view text, wire::Plus plus);
   void AddNamed(const std::string& name, const wire::HttpRequest& request, std::string_view query);
 
   std::vector<rule::Attribute> attributes_;
-  std::deque<std::string> kept_;
+  rule::Address ip_;
+  std::array<char, rule::Address::kLongestText> ip_text_;
+  std::deque<std::string> kept_;  // what is not in the request as it is told: seldom anything
   std::string scratch_;
 };
 

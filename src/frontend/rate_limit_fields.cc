@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
+#include "base/text_row.h"
 #include "base/time.h"
 #include "service/policy.h"
 
@@ -20,72 +20,68 @@ constexpr std::array<StyleName, 4> kStyles = {{{"draft-10", FieldStyle::kDraft10
                                                {"x-ratelimit", FieldStyle::kXRateLimit},
                                                {"none", FieldStyle::kNone}}};
 
-void Append(std::uint64_t number, std::string& out) {
-  std::array<char, 20> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  out.append(digits.data(), end.ptr);
-}
-void Append(std::int64_t number, std::string& out) {
-  Append(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)), out);
-}
-
 // Structured fields hold numbers of up to 15 digits.
 std::uint64_t Fitting(Permits permits) {
   return std::min<std::uint64_t>(permits.count, 999'999'999'999'999);
 }
 
-// A name of our own making: letters, digits and - _ . / only, so it needs no escapes.
-void AppendName(const Finding& finding, std::string& out) {
-  out += '"';
-  out += finding.rule->rule->name;
-  out += '"';
+std::uint64_t NotNegative(std::int64_t number) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0));
 }
+
+// A name of our own making: letters, digits and - _ . / only, so it needs no escapes.
+void AddName(const Finding& finding, TextRow& row) { row.Text(finding.rule->rule->name); }
+
+// Behind it: the quote that ends it, and two numbers.
+constexpr std::size_t kRoomBehindName = 64;
 
 bool IsTold(const Finding& finding) { return finding.enforced && finding.limit != nullptr; }
 
-void AppendDraft10(const CheckReply& reply, std::string& out) {
-  std::size_t told = 0;
+void AddDraft10(const CheckReply& reply, TextRow& row) {
+  bool is_first = true;
   for (const Finding& finding : reply.findings()) {
     if (!IsTold(finding)) continue;
     const Policy policy = PolicyOf(*finding.limit);
-    out += told++ == 0 ? "RateLimit-Policy: " : ", ";
-    AppendName(finding, out);
-    out += ";q=";
-    Append(Fitting(policy.quota), out);
-    out += ";w=";
-    Append(SecondsUp(policy.window), out);
+    is_first ? row.Text("RateLimit-Policy: \"") : row.Text(", \"");
+    is_first = false;
+    AddName(finding, row);
+    char* to = Put(row.Reserve(kRoomBehindName), "\";q=");
+    to = Put(WriteDecimal(Fitting(policy.quota), to), ";w=");
+    row.Use(WriteDecimal(NotNegative(SecondsUp(policy.window)), to));
   }
-  if (told == 0) return;
-  out += "\r\n";
-  told = 0;
+  if (is_first) return;
+  row.Text("\r\n");
+  is_first = true;
   for (const Finding& finding : reply.findings()) {
     if (!IsTold(finding)) continue;
-    out += told++ == 0 ? "RateLimit: " : ", ";
-    AppendName(finding, out);
-    out += ";r=";
-    Append(Fitting(finding.decision.remaining), out);
-    if (UntilMore(finding.decision) == Nanos::max()) continue;
-    out += ";t=";
-    Append(SecondsUp(UntilMore(finding.decision)), out);
+    is_first ? row.Text("RateLimit: \"") : row.Text(", \"");
+    is_first = false;
+    AddName(finding, row);
+    char* to = Put(row.Reserve(kRoomBehindName), "\";r=");
+    to = WriteDecimal(Fitting(finding.decision.remaining), to);
+    if (const Nanos time = UntilMore(finding.decision); time != Nanos::max()) {
+      to = WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
+    }
+    row.Use(to);
   }
-  out += "\r\n";
+  row.Text("\r\n");
 }
 
 // The limit that decides, alone: these forms have no room for more.
-void AppendTriple(const CheckReply& reply, std::string_view prefix, std::string& out) {
+void AddTriple(const CheckReply& reply, std::string_view prefix, TextRow& row) {
   const Finding* finding = reply.decisive();
   if (finding == nullptr || finding->limit == nullptr) return;
-  const auto field = [&](std::string_view name, auto value) {
-    out += prefix;
-    out += name;
-    Append(value, out);
-    out += "\r\n";
+  const auto field = [&](std::string_view name, std::uint64_t value) {
+    row.Text(prefix);
+    row.Text(name);
+    row.Number(value);
+    row.Text("\r\n");
   };
   const Policy policy = PolicyOf(*finding->limit);
   field("Limit: ", policy.quota.count);
   field("Remaining: ", finding->decision.remaining.count);
   if (UntilMore(finding->decision) == Nanos::max()) return;
-  field("Reset: ", SecondsUp(UntilMore(finding->decision)));
+  field("Reset: ", NotNegative(SecondsUp(UntilMore(finding->decision))));
 }
 
 }  // namespace
@@ -105,15 +101,16 @@ std::int64_t SecondsUp(Nanos duration) {
 }
 
 void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out) {
+  TextRow row(out);
   switch (style) {
     case FieldStyle::kDraft10:
-      AppendDraft10(reply, out);
+      AddDraft10(reply, row);
       break;
     case FieldStyle::kDraft06:
-      AppendTriple(reply, "RateLimit-", out);
+      AddTriple(reply, "RateLimit-", row);
       break;
     case FieldStyle::kXRateLimit:
-      AppendTriple(reply, "X-RateLimit-", out);
+      AddTriple(reply, "X-RateLimit-", row);
       break;
     case FieldStyle::kNone:
       break;
@@ -121,9 +118,9 @@ void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out) {
   const Finding* decisive = reply.decisive();
   if (reply.allowed() || decisive == nullptr) return;
   if (decisive->decision.retry_after == Nanos::max()) return;  // no waiting helps
-  out += "Retry-After: ";
-  Append(std::max<std::int64_t>(SecondsUp(decisive->decision.retry_after), 1), out);
-  out += "\r\n";
+  row.Text("Retry-After: ");
+  row.Number(std::max<std::int64_t>(SecondsUp(decisive->decision.retry_after), 1));
+  row.Text("\r\n");
 }
 
 }  // namespace weir

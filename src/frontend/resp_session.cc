@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/text.h"
 #include "frontend/cell_command.h"
 #include "frontend/rate_limit_fields.h"
@@ -12,14 +14,17 @@
 namespace weir {
 namespace {
 
+using wire::RespRow;
 using wire::RespVersion;
 using wire::RespWriter;
 
-char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+bool IsWord(std::string_view text, std::string_view word) { return SameIgnoringCase(text, word); }
 
-bool IsWord(std::string_view text, std::string_view upper) {
-  return text.size() == upper.size() && std::equal(text.begin(), text.end(), upper.begin(),
-                                                   [](char a, char b) { return Upper(a) == b; });
+constexpr std::string_view kCost = "COST";
+// Between the requests of one WEIR.CHECK; in capitals only, as values come in any case.
+constexpr std::string_view kNext = "NEXT";
+bool IsNext(std::string_view text) {
+  return text.size() == kNext.size() && std::memcmp(text.data(), kNext.data(), kNext.size()) == 0;
 }
 
 std::string Lower(std::string_view text) {
@@ -160,12 +165,13 @@ void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
   const Decision decision = command->Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  reply.Array(5);
-  reply.Integer(decision ? 0 : 1);
-  reply.Integer(command->limit);
-  reply.Integer(static_cast<std::int64_t>(decision.remaining.count));
-  reply.Integer(decision || never ? -1 : SecondsUp(decision.retry_after));
-  reply.Integer(SecondsUp(decision.reset_after));
+  RespRow row = reply.Row();
+  row.Array(5);
+  row.Integer(decision ? 0 : 1);
+  row.Integer(command->limit);
+  row.Integer(static_cast<std::int64_t>(decision.remaining.count));
+  row.Integer(decision || never ? -1 : SecondsUp(decision.retry_after));
+  row.Integer(SecondsUp(decision.reset_after));
 }
 
 void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
@@ -177,12 +183,13 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
   const Decision decision = command->Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  reply.Array(5);
-  reply.Integer(decision ? 1 : 0);
-  reply.Integer(command->limit);
-  reply.Integer(static_cast<std::int64_t>(decision.remaining.count));
-  reply.Integer(SecondsUp(decision.reset_after));
-  reply.Integer(decision ? 0 : never ? -1 : SecondsUp(decision.retry_after));
+  RespRow row = reply.Row();
+  row.Array(5);
+  row.Integer(decision ? 1 : 0);
+  row.Integer(command->limit);
+  row.Integer(static_cast<std::int64_t>(decision.remaining.count));
+  row.Integer(SecondsUp(decision.reset_after));
+  row.Integer(decision ? 0 : never ? -1 : SecondsUp(decision.retry_after));
 }
 
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...
@@ -194,8 +201,7 @@ void RespSession::Check(Arguments arguments, RespWriter& reply) {
   if (IsWord(arguments[0], "WEIR.PEEK")) request.intent = CheckRequest::Intent::kLook;
   Arguments rest = arguments.subspan(2);
   const auto next = [](Arguments from) {
-    return static_cast<std::size_t>(std::find(from.begin(), from.end(), std::string_view("NEXT")) -
-                                    from.begin());
+    return static_cast<std::size_t>(std::find_if(from.begin(), from.end(), IsNext) - from.begin());
   };
   // Looked through before anything is decided: a command is carried out whole or not at all.
   std::size_t requests = 1;
@@ -205,14 +211,15 @@ void RespSession::Check(Arguments arguments, RespWriter& reply) {
       WrongCount(arguments[0], reply);
       return;
     }
-    if (left[0] == "COST" && !ParseCount(left[1])) {
+    if (left[0] == kCost && !ParseCount(left[1])) {
       reply.Error("ERR COST must be a whole number");
       return;
     }
     if (end == left.size()) break;
     left = left.subspan(end + 1);
   }
-  if (requests > 1) reply.Array(requests);
+  if (requests == 1) return CheckOne(request, rest, reply);
+  reply.Array(requests);
   for (;;) {
     const std::size_t end = next(rest);
     CheckOne(request, rest.first(end), reply);
@@ -222,33 +229,35 @@ void RespSession::Check(Arguments arguments, RespWriter& reply) {
 }
 
 void RespSession::CheckOne(CheckRequest request, Arguments arguments, RespWriter& reply) {
-  attributes_.clear();
-  for (std::size_t i = 0; i + 1 < arguments.size(); i += 2) {
-    if (i == 0 && arguments[0] == "COST") {
-      request.cost = Permits{*ParseCount(arguments[1])};
-    } else {
-      attributes_.push_back({arguments[i], arguments[i + 1]});
-    }
+  if (arguments[0] == kCost) {
+    request.cost = Permits{*ParseCount(arguments[1])};
+    arguments = arguments.subspan(2);
+  }
+  attributes_.resize(arguments.size() / 2);
+  for (std::size_t i = 0; i < attributes_.size(); ++i) {
+    attributes_[i] = {arguments[2 * i], arguments[2 * i + 1]};
   }
   request.attributes = attributes_;
   checker_.Check(request, now_, reply_);
   const Finding* decisive = reply_.decisive();
-  reply.Array(7);
-  reply.Integer(reply_.allowed() ? 1 : 0);
+  RespRow row = reply.Row();
+  row.Array(7);
+  row.Integer(reply_.allowed() ? 1 : 0);
   if (decisive == nullptr) {
-    reply.Null();
-    reply.Integer(-1);
-    reply.Integer(-1);
+    row.Null();
+    row.Integer(-1);
+    row.Integer(-1);
   } else {
-    reply.Bulk(decisive->rule->rule->name);
-    reply.Integer(static_cast<std::int64_t>(
+    row.Bulk(decisive->rule->rule->name);
+    row.Integer(static_cast<std::int64_t>(
         decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0));
-    reply.Integer(static_cast<std::int64_t>(reply_.remaining().count));
+    row.Integer(static_cast<std::int64_t>(reply_.remaining().count));
   }
-  const Decision decision = decisive != nullptr ? decisive->decision : Decision{};
-  reply.Integer(reply_.allowed() ? 0 : MillisUp(decision.retry_after));
-  reply.Integer(MillisUp(decision.reset_after));
-  reply.Integer(MillisUp(reply_.wait()));
+  const Nanos retry = decisive != nullptr ? decisive->decision.retry_after : Nanos(0);
+  const Nanos reset = decisive != nullptr ? decisive->decision.reset_after : Nanos(0);
+  row.Integer(reply_.allowed() ? 0 : MillisUp(retry));
+  row.Integer(MillisUp(reset));
+  row.Integer(MillisUp(reply_.wait()));
 }
 
 void RespSession::Delete(Arguments arguments, RespWriter& reply) {

@@ -1,7 +1,5 @@
 #include "rule/address.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -13,45 +11,42 @@ namespace {
 constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 constexpr unsigned kMappedBits = 96;
 
+// The first `bits` of the half of an address, at most all of it.
+constexpr std::uint64_t FirstBits(unsigned bits) {
+  return bits == 0 ? 0 : ~std::uint64_t{0} << (64 - std::min(bits, 64U));
+}
+constexpr unsigned BitsBehindFirstHalf(unsigned bits) { return bits > 64 ? bits - 64 : 0; }
+
 }  // namespace
 
 std::optional<Address> Address::Parse(std::string_view text) {
-  if (text.empty() || text.size() > kLongestText) return std::nullopt;
-  if (text.find('\0') != std::string_view::npos) return std::nullopt;  // inet_pton would stop there
-  std::array<char, kLongestText + 1> terminated{};
-  std::memcpy(terminated.data(), text.data(), text.size());
+  if (text.size() > kLongestText) return std::nullopt;
   Bytes bytes{};
-  if (text.find(':') != std::string_view::npos) {
-    if (inet_pton(AF_INET6, terminated.data(), bytes.data()) != 1) return std::nullopt;
-  } else {
-    std::copy(kMapped.begin(), kMapped.end(), bytes.begin());
-    if (inet_pton(AF_INET, terminated.data(), bytes.data() + kMapped.size()) != 1) {
-      return std::nullopt;
-    }
+  std::copy(kMapped.begin(), kMapped.end(), bytes.begin());
+  // What holds no colon is no address of IPv6, and what does is none of IPv4.
+  if (!ReadIpv4(text, bytes.data() + kMapped.size()) && !ReadIpv6(text, bytes.data())) {
+    return std::nullopt;
   }
   return Address(bytes);
 }
 
-bool Address::is_v4() const { return std::equal(kMapped.begin(), kMapped.end(), bytes_.begin()); }
-
 Address Address::Masked(unsigned bits) const {
   if (is_v4()) bits += kMappedBits;
-  Address masked = *this;
-  for (unsigned i = 0; i < masked.bytes_.size(); ++i) {
-    const unsigned kept = bits > i * 8 ? std::min(bits - i * 8, 8U) : 0;
-    masked.bytes_[i] &= static_cast<std::uint8_t>(0xFF00U >> kept);
-  }
+  const std::array<std::uint64_t, 2> words = {
+      __builtin_bswap64(word(0) & FirstBits(bits)),
+      __builtin_bswap64(word(1) & FirstBits(BitsBehindFirstHalf(bits)))};
+  Address masked;
+  std::memcpy(masked.bytes_.data(), words.data(), sizeof words);
   return masked;
 }
 
+char* Address::Write(char* to) const {
+  return is_v4() ? WriteIpv4(bytes_.data() + kMapped.size(), to) : WriteIpv6(bytes_.data(), to);
+}
+
 std::string Address::ToString() const {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (is_v4()) {
-    inet_ntop(AF_INET, bytes_.data() + kMapped.size(), text.data(), text.size());
-  } else {
-    inet_ntop(AF_INET6, bytes_.data(), text.data(), text.size());
-  }
-  return text.data();
+  std::array<char, kLongestText> text;
+  return {text.data(), Write(text.data())};
 }
 
 std::optional<Network> Network::Parse(std::string_view text) {
@@ -74,12 +69,8 @@ std::optional<Network> Network::Parse(std::string_view text) {
 
 bool Network::Contains(const Address& address) const {
   if (address.is_v4() != address_.is_v4()) return false;
-  const Address::Bytes& a = address.bytes();
-  const Address::Bytes& b = address_.bytes();
-  const unsigned whole = bits_ / 8;
-  if (!std::equal(a.begin(), a.begin() + whole, b.begin())) return false;
-  const unsigned rest = bits_ % 8;
-  return rest == 0 || ((a[whole] ^ b[whole]) & static_cast<std::uint8_t>(0xFF00U >> rest)) == 0;
+  return ((address.word(0) ^ address_.word(0)) & FirstBits(bits_)) == 0 &&
+         ((address.word(1) ^ address_.word(1)) & FirstBits(BitsBehindFirstHalf(bits_))) == 0;
 }
 
 std::string Network::ToString() const {

@@ -5,18 +5,25 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "rule/address_text.h"
+
 namespace weir::rule {
+
+static_assert(std::endian::native == std::endian::little);
 
 class Address {
  public:
   using Bytes = std::array<std::uint8_t, 16>;
-  static constexpr std::string_view::size_type kLongestText = 45;
+  static constexpr std::size_t kLongestText = kLongestAddressText;
 
   Address() = default;  // ::
   explicit Address(const Bytes& bytes) : bytes_(bytes) {}
@@ -25,15 +32,26 @@ class Address {
   // in IPv4 (some read them as octal).
   static std::optional<Address> Parse(std::string_view text);
 
-  [[nodiscard]] bool is_v4() const;
+  [[nodiscard]] bool is_v4() const { return word(0) == 0 && word(1) >> 32 == 0xFFFF; }
   [[nodiscard]] const Bytes& bytes() const { return bytes_; }
   // The address with all but the first `bits` cleared. Bits of IPv4 count from 0 to 32.
   [[nodiscard]] Address Masked(unsigned bits) const;
   [[nodiscard]] std::string ToString() const;
+  // The same, where the caller says. Returns where it ends. REQUIRES: room for kLongestText.
+  char* Write(char* to) const;
 
   auto operator<=>(const Address&) const = default;
 
  private:
+  friend class Network;
+
+  // The first or second half as a number, to be compared and masked without a loop over its bytes.
+  [[nodiscard]] std::uint64_t word(std::size_t half) const {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes_.data() + half * sizeof word, sizeof word);
+    return __builtin_bswap64(word);
+  }
+
   Bytes bytes_{};
 };
 

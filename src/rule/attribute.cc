@@ -16,7 +16,7 @@ std::optional<Schema::Number> Schema::Add(std::string_view name) {
 Values::Values(const Schema& schema, std::span<const Attribute> attributes) : Values(schema) {
   for (const Attribute& attribute : attributes) {
     const auto number = schema.Find(attribute.name);
-    if (number && !Has(*number)) Set(*number, attribute.value);
+    if (number && !Has(*number)) Set(*number, attribute.value, attribute.address);
   }
 }
 

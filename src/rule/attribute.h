@@ -24,6 +24,7 @@ namespace weir::rule {
 struct Attribute {
   std::string_view name;
   std::string_view value;
+  const Address* address = nullptr;  // of `ip`, if the caller has it: its text is then not read
 };
 
 inline constexpr std::string_view kIp = "ip";
@@ -96,12 +97,14 @@ class Values {
   // Those of `attributes` that `schema` knows; of one given twice, the first.
   Values(const Schema& schema, std::span<const Attribute> attributes);
 
-  void Set(Schema::Number number, std::string_view value) {
+  // `address`: if the caller knows which `value` is.
+  void Set(Schema::Number number, std::string_view value, const Address* address = nullptr) {
     WEIR_CHECK(number < size_);
     // One that is given is there, though it may be empty.
     values_[number] = {value.data() != nullptr ? value.data() : "",
                        std::min(value.size(), kLongest)};
-    if (number == Schema::kIpNumber) ip_ = Address::Parse(value);
+    if (number != Schema::kIpNumber) return;
+    ip_ = address != nullptr ? *address : Address::Parse(value);
   }
   [[nodiscard]] bool Has(Schema::Number number) const { return values_[number].data != nullptr; }
   // Empty if absent.

@@ -74,5 +74,13 @@ TEST_F(ValuesTest, ReadIpAsAnAddressWhereItIsOne) {
   EXPECT_EQ(values[Schema::kIpNumber], "unknown");
 }
 
+TEST_F(ValuesTest, AnAddressThatIsGivenIsNotReadFromItsText) {
+  const Address address = *Address::Parse("2001:db8::7");
+  const Attribute attributes[] = {{"ip", "as it was told", &address}};
+  const Values values(schema_, attributes);
+  EXPECT_EQ(values.ip(), address);
+  EXPECT_EQ(values[Schema::kIpNumber], "as it was told");
+}
+
 }  // namespace
 }  // namespace weir::rule

@@ -110,11 +110,16 @@ bool IsEscaped(std::string_view before) {
 std::size_t StartOfLastEntry(std::string_view list, ForwardedHeader header) {
   const std::size_t stop =
       list.size() > ForwardedWalk::kLongestEntry ? list.size() - ForwardedWalk::kLongestEntry : 0;
+  if (header == ForwardedHeader::kXForwardedFor) {  // which has no quotes
+    std::size_t i = list.size();
+    while (i > stop && list[i - 1] != ',') --i;
+    return i > stop || stop == 0 ? i : kNowhere;
+  }
   bool quoted = false;
   for (std::size_t i = list.size(); i > stop; --i) {
     const char c = list[i - 1];
     if (c == ',' && !quoted) return i;
-    if (c == '"' && header == ForwardedHeader::kForwarded) {
+    if (c == '"') {
       if (!quoted || !IsEscaped(list.substr(stop, i - 1 - stop))) quoted = !quoted;
     }
   }
@@ -140,8 +145,9 @@ std::optional<Address> ForwardedWalk::Next() {
 }
 
 bool ForwardedWalk::FindLine() {
+  const std::string_view name = NameOf(header_);
   while (!line_ && !fields_.empty()) {
-    if (SameIgnoringCase(fields_.back().name, NameOf(header_))) line_ = fields_.back().value;
+    if (SameIgnoringCase(fields_.back().name, name)) line_ = fields_.back().value;
     fields_ = fields_.first(fields_.size() - 1);
   }
   return line_.has_value();

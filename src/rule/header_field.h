@@ -1,10 +1,11 @@
 // Header fields of a request as they came: names in any case, one name perhaps on several lines.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
+
+#include "base/ascii.h"
 
 namespace weir::rule {
 
@@ -16,20 +17,15 @@ struct HeaderField {
 // In the order of the request.
 using HeaderFields = std::span<const HeaderField>;
 
-// Of ASCII alone, whatever the locale: names on the wire have no other letters.
-constexpr char ToLower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
-constexpr bool SameIgnoringCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return ToLower(x) == ToLower(y); });
-}
+using weir::SameIgnoringCase;
+using weir::ToLower;
 
 // Without the spaces and tabs around it.
 constexpr std::string_view Trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+  constexpr auto kIsBlank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!text.empty() && kIsBlank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && kIsBlank(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace weir::rule

@@ -4,8 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
+
+#include "base/byte_block.h"
 
 namespace weir::wire {
 namespace internal {
@@ -56,20 +57,43 @@ constexpr bool IsToken(std::string_view text) {
 
 // Where the value that begins at `at` ends: at the first control character, or the end of `text`.
 inline std::size_t FindFieldEnd(std::string_view text, std::size_t at) {
-  // Eight at a time: in the highest bit of each byte, whether it is below 0x20 or DEL. A borrow may
-  // mark a byte too many, which is then looked at; it never misses one.
-  constexpr std::uint64_t kEach = 0x0101010101010101;
-  for (; text.size() - at >= sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, sizeof(word));
-    const std::uint64_t del = word ^ (kEach * 0x7F);
-    const std::uint64_t below = (word - kEach * 0x20) & ~word;
-    if (((below | ((del - kEach) & ~del)) & (kEach * 0x80)) == 0) continue;
-    for (std::size_t i = at; i < at + sizeof(word); ++i) {
-      if (!IsFieldChar(text[i])) return i;
-    }
+  while (text.size() - at >= ByteBlock::kSize) {
+    const ByteBlock block(text.data() + at);
+    const ByteMarks ends = block.Below(0x20) | block.Equal(0x7F);
+    at += ends == 0 ? ByteBlock::kSize : FirstMark(ends);
+    if (ends == 0) continue;
+    if (text[at] != '\t') return at;
+    ++at;
   }
   while (at < text.size() && IsFieldChar(text[at])) ++at;
+  return at;
+}
+
+// Where the name that `text` begins with ends: at the first character that is none of a name's.
+inline std::size_t FindNameEnd(std::string_view text) {
+  constexpr ByteMarks kAll = 0xFFFF;
+  std::size_t at = 0;
+  while (text.size() - at >= ByteBlock::kSize) {
+    const ByteBlock block(text.data() + at);
+    const ByteMarks others = (block.Letters() | block.Equal('-')) ^ kAll;
+    at += others == 0 ? ByteBlock::kSize : FirstMark(others);
+    if (others == 0) continue;
+    if (!IsTokenChar(text[at])) return at;
+    ++at;  // one of the rarer ones
+  }
+  while (at < text.size() && IsTokenChar(text[at])) ++at;
+  return at;
+}
+
+// Where the target that begins at `at` ends, in the same way.
+inline std::size_t FindTargetEnd(std::string_view text, std::size_t at) {
+  for (; text.size() - at >= ByteBlock::kSize; at += ByteBlock::kSize) {
+    const ByteBlock block(text.data() + at);
+    const ByteMarks ends =
+        block.Below(0x21) | block.Equal('#') | block.Equal(0x7F) | block.NoAscii();
+    if (ends != 0) return at + FirstMark(ends);
+  }
+  while (at < text.size() && IsTargetChar(text[at])) ++at;
   return at;
 }
 

@@ -11,9 +11,15 @@ namespace {
 using rule::HeaderField;
 using rule::SameIgnoringCase;
 
-constexpr HttpRead kGood{.status = HttpStatus::kHead};
+// What is wrong with a part of the head, if anything is. Small, since most of them are fine.
+struct Fault {
+  const char* reason = nullptr;
+  std::uint16_t code = 0;
 
-bool IsGood(const HttpRead& read) { return read.status == HttpStatus::kHead; }
+  explicit operator bool() const { return reason != nullptr; }
+};
+constexpr Fault kGood{};
+constexpr Fault Bad(std::uint16_t code, const char* reason) { return {reason, code}; }
 
 bool IsHost(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return IsHostChar(c); });
@@ -21,48 +27,55 @@ bool IsHost(std::string_view text) {
 
 // --- the request line ---
 
-HttpRead ParseVersion(std::string_view text, HttpRequest& request) {
+constexpr auto kNoVersion = "the request line does not end with a version such as HTTP/1.1";
+
+// The version and the end of its line, which are taken from `rest`.
+Fault TakeVersion(std::string_view& rest, HttpRequest& request) {
+  constexpr std::size_t kSize = 8;  // HTTP/1.1
   constexpr auto kIsDigit = [](char c) { return c >= '0' && c <= '9'; };
-  if (text.size() != 8 || !text.starts_with("HTTP/") || !kIsDigit(text[5]) || text[6] != '.' ||
-      !kIsDigit(text[7])) {
-    return BadHttp(400, "the request line does not end with a version such as HTTP/1.1");
+  const std::string_view text = rest.substr(0, kSize);
+  const bool is_11 = text == "HTTP/1.1";
+  if (!is_11 && (!text.starts_with("HTTP/") || text.size() != kSize || !kIsDigit(text[5]) ||
+                 text[6] != '.' || !kIsDigit(text[7]))) {
+    return Bad(400, kNoVersion);
   }
-  if (text != "HTTP/1.1" && text != "HTTP/1.0") {
-    return BadHttp(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
-  }
-  request.version = text.back() == '1' ? HttpVersion::k11 : HttpVersion::k10;
+  rest.remove_prefix(kSize);
+  if (!rest.starts_with("\r\n")) return Bad(400, kNoVersion);
+  rest.remove_prefix(2);
+  if (!is_11 && text != "HTTP/1.0") return Bad(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+  request.version = is_11 ? HttpVersion::k11 : HttpVersion::k10;
   return kGood;
 }
 
 // "http://host:80/path?query": sent to proxies, and to be understood by everybody.
-HttpRead TakeAuthority(std::string_view& rest, HttpRequest& request) {
+Fault TakeAuthority(std::string_view& rest, HttpRequest& request) {
   const std::size_t colon = rest.find("://");
-  if (colon == std::string_view::npos) return BadHttp(400, "the target does not begin with /");
+  if (colon == std::string_view::npos) return Bad(400, "the target does not begin with /");
   const std::string_view scheme = rest.substr(0, colon);
   if (!SameIgnoringCase(scheme, "http") && !SameIgnoringCase(scheme, "https")) {
-    return BadHttp(400, "the target is neither a path nor an http or https address");
+    return Bad(400, "the target is neither a path nor an http or https address");
   }
   rest.remove_prefix(colon + 3);
   request.authority = rest.substr(0, rest.find_first_of("/?"));
   rest.remove_prefix(request.authority.size());
   if (request.authority.empty() || !IsHost(request.authority)) {
-    return BadHttp(400, "the host in the target is none");
+    return Bad(400, "the host in the target is none");
   }
   return kGood;
 }
 
-HttpRead ParseTarget(HttpRequest& request) {
-  if (request.method == "CONNECT") return BadHttp(501, "tunnels are not supported");
+Fault ParseTarget(HttpRequest& request) {
+  if (request.method == "CONNECT") return Bad(501, "tunnels are not supported");
   request.authority = {};
   request.query = {};
   std::string_view rest = request.target;
   if (rest == "*") {
-    if (request.method != "OPTIONS") return BadHttp(400, "the target * is for OPTIONS alone");
+    if (request.method != "OPTIONS") return Bad(400, "the target * is for OPTIONS alone");
     request.path = rest;
     return kGood;
   }
   if (!rest.starts_with('/')) {
-    if (const HttpRead read = TakeAuthority(rest, request); !IsGood(read)) return read;
+    if (const Fault fault = TakeAuthority(rest, request)) return fault;
   }
   const std::size_t question = std::min(rest.find('?'), rest.size());
   request.path = question == 0 ? "/" : rest.substr(0, question);
@@ -70,43 +83,44 @@ HttpRead ParseTarget(HttpRequest& request) {
   return kGood;
 }
 
-HttpRead ParseRequestLine(std::string_view line, HttpRequest& request) {
+// With its end, which is taken from `rest`.
+Fault TakeRequestLine(std::string_view& rest, HttpRequest& request) {
   std::size_t method_end = 0;
-  while (method_end < line.size() && IsTokenChar(line[method_end])) ++method_end;
+  while (IsTokenChar(rest[method_end])) ++method_end;
   const std::size_t target = method_end + 1;
-  std::size_t target_end = target;
-  while (target_end < line.size() && IsTargetChar(line[target_end])) ++target_end;
-  if (method_end == 0 || target_end >= line.size() || target_end == target ||
-      line[method_end] != ' ' || line[target_end] != ' ') {
-    return BadHttp(400, "the request line is not: method, blank, target, blank, version");
+  const std::size_t target_end = FindTargetEnd(rest, target);
+  if (method_end == 0 || target_end == target || rest[method_end] != ' ' ||
+      rest[target_end] != ' ') {
+    return Bad(400, "the request line is not: method, blank, target, blank, version");
   }
-  request.method = line.substr(0, method_end);
-  request.target = line.substr(target, target_end - target);
-  const HttpRead read = ParseVersion(line.substr(target_end + 1), request);
-  return IsGood(read) ? ParseTarget(request) : read;
+  request.method = rest.substr(0, method_end);
+  request.target = rest.substr(target, target_end - target);
+  rest.remove_prefix(target_end + 1);
+  const Fault fault = TakeVersion(rest, request);
+  return fault ? fault : ParseTarget(request);
 }
 
 // --- header fields ---
 
 constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-// One field with its line end, which is taken from `rest`. REQUIRES: `rest` ends with CR LF.
-HttpRead TakeField(std::string_view& rest, HeaderField& field) {
-  if (IsBlank(rest.front())) return BadHttp(400, "a header field goes on in the next line");
-  std::size_t colon = 0;
-  while (IsTokenChar(rest[colon])) ++colon;
+// One field with its line end, which is taken from `rest`.
+Fault TakeField(std::string_view& rest, HeaderField& field) {
+  const std::size_t colon = FindNameEnd(rest);
   if (colon == 0 || rest[colon] != ':') {
-    return BadHttp(400, "a header field does not begin with a name and a colon right behind it");
+    if (IsBlank(rest.front())) return Bad(400, "a header field goes on in the next line");
+    return Bad(400, "a header field does not begin with a name and a colon right behind it");
   }
   const std::size_t line_end = FindFieldEnd(rest, colon + 1);
-  if (rest[line_end] != '\r' || rest[line_end + 1] != '\n') {
-    return BadHttp(400, "a header field has a control character in it");
+  const char* const text = rest.data();
+  if (text[line_end] != '\r' || text[line_end + 1] != '\n') {
+    return Bad(400, "a header field has a control character in it");
   }
   std::size_t begin = colon + 1;
   std::size_t end = line_end;
-  while (begin < end && IsBlank(rest[begin])) ++begin;
-  while (begin < end && IsBlank(rest[end - 1])) --end;
-  field = {.name = rest.substr(0, colon), .value = rest.substr(begin, end - begin)};
+  while (IsBlank(text[begin])) ++begin;  // stops at CR
+  while (begin < end && IsBlank(text[end - 1])) --end;
+  field = {.name = {text, colon}, .value = {text + begin, end - begin}};
   rest.remove_prefix(line_end + 2);
   return kGood;
 }
@@ -124,7 +138,7 @@ bool HasToken(std::string_view list, std::string_view token) {
 // What the header fields say about the connection and the body, each rule for itself.
 class Framing {
  public:
-  HttpRead Add(const HeaderField& field, HttpRequest& request) {
+  Fault Add(const HeaderField& field, HttpRequest& request) {
     // Most fields are none of these: their length tells most of them apart.
     switch (field.name.size()) {
       case 4:
@@ -155,43 +169,43 @@ class Framing {
     }
   }
 
-  HttpRead Finish(const HttpLimits& limits, HttpRequest& request) const {
+  Fault Finish(const HttpLimits& limits, HttpRequest& request) const {
     const bool is_11 = request.version == HttpVersion::k11;
-    if (!has_host_ && is_11) return BadHttp(400, "the header field Host is missing");
+    if (!has_host_ && is_11) return Bad(400, "the header field Host is missing");
     request.keep_alive = !close_ && (is_11 || keep_alive_);
     request.expect_continue = expects_continue_ && is_11;
     request.body = HttpBody::kNone;
     if (encodings_ > 0) {
-      if (has_length_) return BadHttp(400, "both Content-Length and Transfer-Encoding are given");
-      if (!is_11) return BadHttp(400, "HTTP/1.0 has no Transfer-Encoding");
+      if (has_length_) return Bad(400, "both Content-Length and Transfer-Encoding are given");
+      if (!is_11) return Bad(400, "HTTP/1.0 has no Transfer-Encoding");
       if (encodings_ > 1 || !chunked_) {
-        return BadHttp(501, "the only Transfer-Encoding supported is chunked");
+        return Bad(501, "the only Transfer-Encoding supported is chunked");
       }
       request.body = HttpBody::kChunked;
     } else if (has_length_) {
-      if (request.content_length > limits.body) return BadHttp(413, "the body is too large");
+      if (request.content_length > limits.body) return Bad(413, "the body is too large");
       if (request.content_length > 0) request.body = HttpBody::kLength;
     }
     return kGood;
   }
 
  private:
-  HttpRead AddHost(std::string_view value, HttpRequest& request) {
-    if (has_host_) return BadHttp(400, "the header field Host is given twice");
-    if (!IsHost(value)) return BadHttp(400, "the header field Host holds no host");
+  Fault AddHost(std::string_view value, HttpRequest& request) {
+    if (has_host_) return Bad(400, "the header field Host is given twice");
+    if (!IsHost(value)) return Bad(400, "the header field Host holds no host");
     has_host_ = true;
     if (request.authority.empty()) request.authority = value;
     return kGood;
   }
 
-  HttpRead AddLength(std::string_view value, HttpRequest& request) {
+  Fault AddLength(std::string_view value, HttpRequest& request) {
     // Even if they agree: who sends two does not know what it sends.
-    if (has_length_) return BadHttp(400, "the header field Content-Length is given twice");
+    if (has_length_) return Bad(400, "the header field Content-Length is given twice");
     has_length_ = true;
     const auto [end, problem] =
         std::from_chars(value.data(), value.data() + value.size(), request.content_length);
     if (problem != std::errc() || end != value.data() + value.size()) {
-      return BadHttp(400, "the header field Content-Length holds no number of bytes");
+      return Bad(400, "the header field Content-Length holds no number of bytes");
     }
     return kGood;
   }
@@ -207,24 +221,27 @@ class Framing {
 
 }  // namespace
 
-HttpRead ParseHttpHead(std::string_view head, const HttpLimits& limits, HttpRequest& request) {
+HttpRead ParseHttpHead(std::string_view bytes, const HttpLimits& limits, HttpRequest& request) {
   request.fields.clear();
+  request.name_lengths = 0;
   request.content_length = 0;
-  const std::size_t line_end = head.find("\r\n");
-  HttpRead read = ParseRequestLine(head.substr(0, line_end), request);
-  if (!IsGood(read)) return read;
+  std::string_view rest = bytes;
   Framing framing;
-  std::string_view rest = head.substr(line_end + 2);
-  while (rest.front() != '\r') {
+  Fault fault = TakeRequestLine(rest, request);
+  while (!fault && rest.front() != '\r') {
     if (request.fields.size() == limits.fields) return BadHttp(431, "too many header fields");
-    HeaderField& field = request.fields.emplace_back();
-    read = TakeField(rest, field);
-    if (IsGood(read)) read = framing.Add(field, request);
-    if (!IsGood(read)) return read;
+    HeaderField field;
+    fault = TakeField(rest, field);
+    if (fault) break;
+    request.fields.push_back(field);
+    request.name_lengths |= HttpRequest::LengthBit(field.name);
+    fault = framing.Add(field, request);
   }
   // Only the empty line that ends the head may begin with CR.
-  if (rest != "\r\n") return BadHttp(400, "a line begins with CR alone");
-  return framing.Finish(limits, request);
+  if (!fault && !rest.starts_with("\r\n")) fault = Bad(400, "a line begins with CR alone");
+  if (!fault) fault = framing.Finish(limits, request);
+  if (fault) return BadHttp(fault.code, fault.reason);
+  return {.status = HttpStatus::kHead, .consumed = bytes.size() - rest.size() + 2};
 }
 
 }  // namespace weir::wire

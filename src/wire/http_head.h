@@ -13,7 +13,8 @@ constexpr HttpRead BadHttp(std::uint16_t code, std::string_view reason) {
   return {.status = HttpStatus::kBad, .consumed = 0, .code = code, .reason = reason};
 }
 
-// `head`: from the method to the empty line that ends it, with each LF behind a CR.
-HttpRead ParseHttpHead(std::string_view head, const HttpLimits& limits, HttpRequest& request);
+// `bytes` begin with a method. kHead: `consumed` is the size of the head, and more may follow.
+// REQUIRES: `bytes` end with CR LF CR LF, where whatever is looked for ends at the latest.
+HttpRead ParseHttpHead(std::string_view bytes, const HttpLimits& limits, HttpRequest& request);
 
 }  // namespace weir::wire

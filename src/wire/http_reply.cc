@@ -6,6 +6,8 @@
 #include <cstddef>
 
 #include "base/check.h"
+#include "base/decimal.h"
+#include "base/text_row.h"
 #include "wire/http_chars.h"
 
 namespace weir::wire {
@@ -14,33 +16,12 @@ namespace {
 constexpr std::uint16_t kNoContent = 204;
 constexpr std::uint16_t kNotModified = 304;
 
-using Digits = std::array<char, 20>;
-
-std::string_view Decimal(std::uint64_t value, Digits& digits) {
-  const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return {digits.data(), static_cast<std::size_t>(end - digits.data())};
-}
-
 void AppendValue(std::string& out, std::string_view value) {
   const std::size_t start = out.size();
   out += value;
   std::replace_if(
       out.begin() + static_cast<std::ptrdiff_t>(start), out.end(),
       [](char c) { return !IsFieldChar(c); }, ' ');
-}
-
-// As HTTP/1.1 to HTTP/1.0 too: a server says what it speaks.
-void AppendStatusLine(std::uint16_t status, std::string& out) {
-  if (status == 200) [[likely]] {  // at once: most answers begin so
-    out += "HTTP/1.1 200 OK\r\n";
-    return;
-  }
-  Digits digits;
-  out += "HTTP/1.1 ";
-  out += Decimal(status, digits);
-  out += ' ';
-  out += HttpPhrase(status);
-  out += "\r\n";
 }
 
 }  // namespace
@@ -119,12 +100,22 @@ std::string_view HttpPhrase(std::uint16_t status) {
 HttpReply::HttpReply(std::string& out, std::uint16_t status, const HttpReplyTo& to)
     : out_(out), status_(status), head_only_(to.head_only) {
   WEIR_CHECK(status >= 200 && status <= 599);
-  AppendStatusLine(status, out_);
-  out_ += to.date;
+  TextRow row(out_);
+  // To HTTP/1.0 too: a server says what it speaks.
+  if (status == 200) {
+    row.Text("HTTP/1.1 200 OK\r\n");  // most of the time
+  } else {
+    row.Text("HTTP/1.1 ");
+    row.Number(std::uint64_t{status});
+    row.Char(' ');
+    row.Text(HttpPhrase(status));
+    row.Text("\r\n");
+  }
+  row.Text(to.date);
   if (!to.keep_alive) {
-    out_ += "Connection: close\r\n";
+    row.Text("Connection: close\r\n");
   } else if (to.version == HttpVersion::k10) {
-    out_ += "Connection: keep-alive\r\n";
+    row.Text("Connection: keep-alive\r\n");
   }
 }
 
@@ -138,18 +129,22 @@ HttpReply& HttpReply::Field(std::string_view name, std::string_view value) {
 }
 
 HttpReply& HttpReply::Field(std::string_view name, std::uint64_t value) {
-  Digits digits;
-  return Field(name, Decimal(value, digits));
+  std::array<char, kMostDigits> digits;
+  const char* end = WriteDecimal(value, digits.data());
+  return Field(name, {digits.data(), static_cast<std::size_t>(end - digits.data())});
 }
 
 void HttpReply::Finish(std::string_view content_type, std::string_view body) {
   const bool may_have_body = status_ != kNoContent && status_ != kNotModified;
+  if (may_have_body && !content_type.empty()) Field("Content-Type", content_type);
+  TextRow row(out_);
+  char* to = row.Reserve(64);
   if (may_have_body) {
-    if (!content_type.empty()) Field("Content-Type", content_type);
-    Field("Content-Length", body.size());
+    to = WriteDecimal(std::uint64_t{body.size()}, Put(to, "Content-Length: "));
+    to = Put(to, "\r\n");
   }
-  out_ += "\r\n";
-  if (may_have_body && !head_only_) out_ += body;
+  row.Use(Put(to, "\r\n"));
+  if (may_have_body && !head_only_) row.Text(body);
 }
 
 void HttpReply::FinishChunked(std::string_view content_type) {
@@ -163,7 +158,7 @@ void HttpReply::FinishUntilClose(std::string_view content_type) {
 }
 
 void AppendHttpChunk(std::string_view piece, std::string& out) {
-  Digits digits;
+  std::array<char, 16> digits;
   const char* end =
       std::to_chars(digits.data(), digits.data() + digits.size(), piece.size(), 16).ptr;
   out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));

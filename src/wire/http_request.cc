@@ -6,8 +6,14 @@
 #include "wire/http_head.h"
 
 namespace weir::wire {
+namespace {
+
+constexpr std::size_t kRestOfRequestLine = 11;  // than method and target: two blanks, HTTP/1.1, CR
+
+}  // namespace
 
 std::optional<std::string_view> HttpRequest::Field(std::string_view name) const {
+  if ((name_lengths & LengthBit(name)) == 0) return std::nullopt;
   for (const rule::HeaderField& field : fields) {
     if (rule::SameIgnoringCase(field.name, name)) return field.value;
   }
@@ -46,6 +52,16 @@ HttpRead HttpReader::FindEnd(std::string_view bytes) {
 }
 
 HttpRead HttpReader::Read(std::string_view bytes, HttpRequest& request) {
+  // The short way: where a request ends, so do the bytes, most of the time. Then this one is among
+  // them as a whole, and its end is found by reading it. Whatever is wrong is found out below.
+  if (searched_ == 0 && bytes.ends_with("\r\n\r\n") && IsTokenChar(bytes.front())) {
+    const HttpRead read = ParseHttpHead(bytes, limits_, request);
+    const std::size_t line = request.method.size() + request.target.size() + kRestOfRequestLine;
+    if (read.status == HttpStatus::kHead && read.consumed <= limits_.head &&
+        line <= limits_.request_line) {
+      return read;
+    }
+  }
   const HttpRead end = FindEnd(bytes);
   if (end.status != HttpStatus::kHead) return end;
   searched_ = 0;

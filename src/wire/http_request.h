@@ -45,7 +45,13 @@ struct HttpRequest {
   bool keep_alive = false;       // further requests may follow on this connection
   bool expect_continue = false;  // the client waits for "100 Continue" before it sends the body
   std::vector<rule::HeaderField> fields;  // in order; values without the blanks around them
+  // Which lengths the names of fields have: most of those that are asked for are not there, and no
+  // name is as long. All of them, until a head was read.
+  std::uint64_t name_lengths = ~std::uint64_t{0};
 
+  static constexpr std::uint64_t LengthBit(std::string_view name) {
+    return std::uint64_t{1} << (name.size() % 64);
+  }
   // The first field of that name, in any case.
   [[nodiscard]] std::optional<std::string_view> Field(std::string_view name) const;
 };

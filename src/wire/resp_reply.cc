@@ -17,28 +17,9 @@ void RespWriter::Line(char type, std::string_view text) {
   out_ += "\r\n";
 }
 
-void RespWriter::Number(char type, std::int64_t value) {
-  std::array<char, 24> text;  // the type, a sign, 19 digits, CR LF
-  text[0] = type;
-  char* end = std::to_chars(text.data() + 1, text.data() + text.size(), value).ptr;
-  *end++ = '\r';
-  *end++ = '\n';
-  out_.append(text.data(), end);
-}
-
 void RespWriter::Simple(std::string_view text) { Line('+', text); }
 
 void RespWriter::Error(std::string_view text) { Line('-', text); }
-
-void RespWriter::Integer(std::int64_t value) { Number(':', value); }
-
-void RespWriter::Bulk(std::string_view bytes) {
-  Number('$', static_cast<std::int64_t>(bytes.size()));
-  out_ += bytes;
-  out_ += "\r\n";
-}
-
-void RespWriter::Null() { out_ += version_ == RespVersion::k2 ? "$-1\r\n" : "_\r\n"; }
 
 void RespWriter::Bool(bool value) {
   if (version_ == RespVersion::k2) return Integer(value ? 1 : 0);
@@ -57,17 +38,15 @@ void RespWriter::Double(double value) {
 void RespWriter::Verbatim(std::string_view text) {
   if (version_ == RespVersion::k2) return Bulk(text);
   constexpr std::string_view kFormat = "txt:";
-  Number('=', static_cast<std::int64_t>(kFormat.size() + text.size()));
+  Row().Number('=', static_cast<std::int64_t>(kFormat.size() + text.size()));
   out_ += kFormat;
   out_ += text;
   out_ += "\r\n";
 }
 
-void RespWriter::Array(std::size_t elements) { Number('*', static_cast<std::int64_t>(elements)); }
-
 void RespWriter::Map(std::size_t pairs) {
   if (version_ == RespVersion::k2) return Array(2 * pairs);
-  Number('%', static_cast<std::int64_t>(pairs));
+  Row().Number('%', static_cast<std::int64_t>(pairs));
 }
 
 }  // namespace weir::wire

@@ -68,6 +68,28 @@ TEST(RespReplyTest, WhatRespTwoLacksItGetsAsRedisGivesIt) {
   }
 }
 
+// However much there is in it: a row holds a few hundred bytes at a time.
+TEST(RespReplyTest, ARowIsTheSameAsItsPartsOneByOne) {
+  for (const std::size_t length : {0, 5, 200, 231, 232, 233, 240, 255, 256, 257, 1000}) {
+    const std::string text(length, 'x');
+    const auto parts = [&](auto& to) {
+      for (std::int64_t value = -1; value < 100'000; value = value * 7 + 9) to.Integer(value);
+      to.Null();
+      to.Array(3);
+      to.Bulk(text);
+      to.Integer(std::numeric_limits<std::int64_t>::min());
+      to.Bulk(text);
+    };
+    const auto in_a_row = [&](RespWriter& writer) {
+      RespRow row = writer.Row();
+      parts(row);
+    };
+    for (const RespVersion version : {RespVersion::k2, RespVersion::k3}) {
+      EXPECT_EQ(Written(version, in_a_row), Written(version, parts)) << length;
+    }
+  }
+}
+
 TEST(RespReplyTest, WhatAClientSentCannotBeginAReplyOfItsOwn) {
   EXPECT_EQ(Written([](RespWriter& w) { w.Error("ERR unknown command 'x\r\n+OK\n\r'"); }),
             "-ERR unknown command 'x  +OK  '\r\n");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/byte_words.h"
 #include "wire/resp_words.h"
 
 namespace weir::wire {
@@ -15,7 +16,7 @@ constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // A length as Redis writes it: digits without zeros before them, perhaps a minus, CR LF.
 // kRead: `at` is moved behind it.
-Part ReadAnyLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
+Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
   constexpr std::size_t kMostDigits = 18;  // so that no number overflows
   std::size_t i = at;
   const bool negative = i < bytes.size() && bytes[i] == '-';
@@ -35,15 +36,35 @@ Part ReadAnyLength(std::string_view bytes, std::size_t& at, std::int64_t& length
   return Part::kRead;
 }
 
-// The same, with a short way for one digit: most lengths are.
-inline Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
-  const char* text = bytes.data() + at;
-  if (bytes.size() - at >= 3 && IsDigit(text[0]) && text[1] == '\r' && text[2] == '\n') {
-    length = text[0] - '0';
-    at += 3;
-    return Part::kRead;
+// Where an argument begins, and how long it says it is.
+struct Bulk {
+  std::size_t at = 0;  // 0: there is none
+  std::size_t size = 0;
+};
+
+Bulk ReadLongBulkStart(std::string_view bytes, std::size_t at) {
+  std::int64_t length = 0;
+  if (ReadLength(bytes, at, length) != Part::kRead || length < 0) return {};
+  return {at, static_cast<std::size_t>(length)};
+}
+
+// Reads "$7\r\n" or "$42\r\n" with the line end before it, which ends the count or the argument
+// before. That is all there is between two arguments, and it is one word: compared as one, without
+// the digits. REQUIRES: eight bytes at `at`.
+[[gnu::always_inline]] inline Bulk ReadBulkStart(std::string_view bytes, std::size_t at) {
+  constexpr std::uint64_t kStart = 0x24'0A0D;  // CR LF $
+  constexpr std::uint64_t kLineEnd = 0x0A0D;
+  const std::uint64_t word = LoadWord(bytes.data() + at);
+  if ((word & 0xFFFF'00'FFFFFF) == (kStart | kLineEnd << 32)) {
+    const std::size_t size = static_cast<unsigned char>((word >> 24) - '0');
+    return size <= 9 ? Bulk{at + 6, size} : Bulk{};
   }
-  return ReadAnyLength(bytes, at, length);
+  if ((word & 0xFFFF'0000'FFFFFF) == (kStart | kLineEnd << 40)) {
+    const std::size_t tens = static_cast<unsigned char>((word >> 24) - '0');
+    const std::size_t ones = static_cast<unsigned char>((word >> 32) - '0');
+    return tens - 1 < 9 && ones <= 9 ? Bulk{at + 7, tens * 10 + ones} : Bulk{};
+  }
+  return (word & 0xFFFFFF) == kStart ? ReadLongBulkStart(bytes, at + 3) : Bulk{};
 }
 
 constexpr RespRequest kNeedMore{};
@@ -64,6 +85,33 @@ RespRequest RespReader::Unexpected(char found) {
   problem_ += found;
   problem_ += '\'';
   return {.status = RespStatus::kBad, .consumed = 0, .problem = problem_};
+}
+
+// The short way, of nearly all commands: all of it is there, and nothing is wrong with it. Returns
+// its size, or 0 if it is any other: then ReadAny() says what it is.
+std::size_t RespReader::ReadWholeArray(std::string_view bytes,
+                                       std::vector<std::string_view>& arguments) const {
+  constexpr std::size_t kSmallest = 4 + kSmallestBulk;  // *1 CR LF
+  if (bytes.size() < kSmallest || bytes[0] != '*') return 0;
+  std::size_t count = static_cast<unsigned char>(bytes[1] - '0');
+  if (count - 1 >= 9) return 0;
+  std::size_t at = 2;
+  if (bytes[at] != '\r') {
+    const std::size_t digit = static_cast<unsigned char>(bytes[at++] - '0');
+    if (digit > 9) return 0;
+    count = count * 10 + digit;
+  }
+  if (count > limits_.arguments) return 0;
+  arguments.resize(count);
+  for (std::string_view& argument : arguments) {
+    if (bytes.size() < at + kWordBytes) return 0;
+    const Bulk bulk = ReadBulkStart(bytes, at);
+    if (bulk.at == 0 || bulk.size > limits_.bulk) return 0;
+    argument = {bytes.data() + bulk.at, bulk.size};  // whether it ends there is seen with the next
+    at = bulk.at + bulk.size;
+  }
+  if (bytes.size() < at + 2 || bytes[at] != '\r' || bytes[at + 1] != '\n') return 0;
+  return at + 2 <= limits_.command ? at + 2 : 0;
 }
 
 RespRequest RespReader::ReadArray(std::string_view bytes,
@@ -131,6 +179,13 @@ RespRequest RespReader::ReadLine(std::string_view bytes, std::vector<std::string
 }
 
 RespRequest RespReader::Read(std::string_view bytes, std::vector<std::string_view>& arguments) {
+  if (at_ == 0) {
+    if (const std::size_t size = ReadWholeArray(bytes, arguments)) return Command(size);
+  }
+  return ReadAny(bytes, arguments);
+}
+
+RespRequest RespReader::ReadAny(std::string_view bytes, std::vector<std::string_view>& arguments) {
   std::size_t skipped = 0;
   for (;;) {
     arguments.clear();

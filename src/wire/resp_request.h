@@ -62,6 +62,9 @@ class RespReader {
     std::uint32_t size;
   };
 
+  std::size_t ReadWholeArray(std::string_view bytes,
+                             std::vector<std::string_view>& arguments) const;
+  RespRequest ReadAny(std::string_view bytes, std::vector<std::string_view>& arguments);
   RespRequest ReadArray(std::string_view bytes, std::vector<std::string_view>& arguments);
   RespRequest ReadLine(std::string_view bytes, std::vector<std::string_view>& arguments);
   RespRequest Bad(std::string_view problem);

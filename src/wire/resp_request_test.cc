@@ -237,6 +237,24 @@ TEST(RespRequestTest, ByteByByteGivesTheSameAsAllAtOnce) {
 
 // A slow sender costs no more than a fast one. Seen by spoiling what was read before: who looked at
 // it again would refuse it.
+// A command that is there as a whole is read another way than one that comes in pieces.
+TEST(RespRequestTest, EveryLengthAndEveryWrongByteGiveTheSameWholeAndInPieces) {
+  for (std::size_t size = 0; size < 1'050; size = size < 130 ? size + 1 : size * 2) {
+    const std::string bytes = Array({"ECHO", std::string(size, 'x'), "y"});
+    ASSERT_EQ(ReadAll(bytes).commands.size(), 1U) << size;
+    ASSERT_EQ(ReadAll(bytes), Feed(bytes, bytes.size() - 1, 1)) << size;
+  }
+  const std::string right = Array({"A", "0123456789ab", "", std::string(100, 'x')});
+  for (std::size_t at = 0; at < right.size(); ++at) {
+    for (const char wrong :
+         {'\0', '\n', '\r', '$', '*', '-', '/', '0', '1', '9', ':', ' ', '\x8D'}) {
+      std::string bytes = right + right;
+      bytes[at] = wrong;
+      ASSERT_EQ(ReadAll(bytes), Feed(bytes, 1, 1)) << at << ' ' << static_cast<int>(wrong);
+    }
+  }
+}
+
 TEST(RespRequestTest, WhatWasReadIsNotReadAgain) {
   const std::string bytes = Array({"SET", "key", "value"});
   const std::size_t half = bytes.find("$5") + 1;

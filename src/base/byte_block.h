@@ -1,0 +1,81 @@
+// Sixteen characters at a time: where in a text is the first of some kind?
+//
+// Nearly all of a request is looked through for where its parts end, and character by character
+// that costs more than everything else about it together.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace weir {
+
+// Which of the sixteen: the first is the lowest bit.
+using ByteMarks = std::uint32_t;
+
+constexpr std::size_t FirstMark(ByteMarks marks) {
+  return static_cast<std::size_t>(std::countr_zero(marks));
+}
+
+class ByteBlock {
+ public:
+  static constexpr std::size_t kSize = 16;
+
+#if defined(__SSE2__)
+  // REQUIRES: kSize characters to read.
+  explicit ByteBlock(const char* from)
+      : bytes_(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))) {}
+
+  // REQUIRES: bound > 0
+  [[nodiscard]] ByteMarks Below(unsigned char bound) const { return Below(bytes_, bound); }
+  [[nodiscard]] ByteMarks Equal(char c) const { return Marks(_mm_cmpeq_epi8(bytes_, Each(c))); }
+  [[nodiscard]] ByteMarks NoAscii() const { return Marks(bytes_); }
+  // Of ASCII.
+  [[nodiscard]] ByteMarks Letters() const {
+    return Below(_mm_sub_epi8(_mm_or_si128(bytes_, Each(0x20)), Each('a')), 26);
+  }
+
+ private:
+  static __m128i Each(char c) { return _mm_set1_epi8(c); }
+  static ByteMarks Marks(__m128i bytes) { return static_cast<ByteMarks>(_mm_movemask_epi8(bytes)); }
+  static ByteMarks Below(__m128i bytes, unsigned char bound) {
+    const __m128i most = Each(static_cast<char>(bound - 1));
+    return Marks(_mm_cmpeq_epi8(_mm_min_epu8(bytes, most), bytes));
+  }
+
+  __m128i bytes_;
+#else
+  explicit ByteBlock(const char* from) { std::memcpy(bytes_.data(), from, kSize); }
+
+  [[nodiscard]] ByteMarks Below(unsigned char bound) const {
+    return MarksOf([bound](unsigned char c) { return c < bound; });
+  }
+  [[nodiscard]] ByteMarks Equal(char c) const {
+    return MarksOf([c](unsigned char byte) { return byte == static_cast<unsigned char>(c); });
+  }
+  [[nodiscard]] ByteMarks NoAscii() const {
+    return MarksOf([](unsigned char c) { return c >= 0x80; });
+  }
+  [[nodiscard]] ByteMarks Letters() const {
+    return MarksOf([](unsigned char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
+  }
+
+ private:
+  template <typename Holds>
+  [[nodiscard]] ByteMarks MarksOf(Holds holds) const {
+    ByteMarks marks = 0;
+    for (std::size_t i = 0; i < kSize; ++i) marks |= (holds(bytes_[i]) ? 1U : 0U) << i;
+    return marks;
+  }
+
+  std::array<unsigned char, kSize> bytes_;
+#endif
+};
+
+}  // namespace weir

@@ -1,0 +1,35 @@
+#include "base/byte_block.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace weir {
+namespace {
+
+// Every character at every place, beside others that must not matter.
+TEST(ByteBlockTest, MarksEveryCharacterOfAKindAtEveryPlaceAndNoOther) {
+  for (const char beside : {'a', '\0', '\xFF', '-', ' '}) {
+    for (std::size_t at = 0; at < ByteBlock::kSize; ++at) {
+      for (unsigned c = 0; c < 256; ++c) {
+        std::array<char, ByteBlock::kSize> bytes;
+        bytes.fill(beside);
+        bytes[at] = static_cast<char>(c);
+        const ByteBlock block(bytes.data());
+        const auto is_marked = [at](ByteMarks marks) { return (marks >> at & 1) != 0; };
+        for (const unsigned bound : {1U, 0x20U, 0x21U, 0x80U, 0xFFU}) {
+          ASSERT_EQ(is_marked(block.Below(static_cast<unsigned char>(bound))), c < bound);
+        }
+        ASSERT_EQ(is_marked(block.Equal('#')), c == '#');
+        ASSERT_EQ(is_marked(block.NoAscii()), c >= 0x80);
+        ASSERT_EQ(is_marked(block.Letters()), (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
+        if (c == '#') {
+          ASSERT_EQ(FirstMark(block.Equal('#')), at);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weir
