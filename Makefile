@@ -5,8 +5,7 @@ PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
 .PHONY: help deps deps-build configure build serve test bench bench-server bench-billion flood check check-format \
-	check-layers \
-	check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
+	check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,5 +1,6 @@
 #include "frontend/cell_command.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -22,6 +23,13 @@ KeyHash HashOf(const Ledger& ledger, std::string_view key) {
 
 std::optional<std::int64_t> ParseInteger(std::string_view text) {
   std::int64_t value = 0;
+  std::size_t digits = 0;
+  constexpr std::size_t kFew = 10;
+  for (; digits < std::min(text.size(), kFew) && text[digits] >= '0' && text[digits] <= '9';
+       ++digits) {
+    value = value * 10 + (text[digits] - '0');
+  }
+  if (digits == text.size() && digits > 0) return value;  // as nearly all are
   const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
   return value;

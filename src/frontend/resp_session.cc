@@ -18,8 +18,9 @@ using wire::RespWriter;
 char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
 bool IsWord(std::string_view text, std::string_view upper) {
-  return text.size() == upper.size() && std::equal(text.begin(), text.end(), upper.begin(),
-                                                   [](char a, char b) { return Upper(a) == b; });
+  if (text.size() != upper.size()) return false;
+  return text == upper || std::equal(text.begin(), text.end(), upper.begin(),
+                                     [](char a, char b) { return Upper(a) == b; });
 }
 
 std::string Lower(std::string_view text) {
@@ -161,11 +162,9 @@ void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
   reply.Array(5);
-  reply.Integer(decision ? 0 : 1);
-  reply.Integer(command->limit);
-  reply.Integer(static_cast<std::int64_t>(decision.remaining.count));
-  reply.Integer(decision || never ? -1 : SecondsUp(decision.retry_after));
-  reply.Integer(SecondsUp(decision.reset_after));
+  reply.Integers(
+      {decision ? 0 : 1, command->limit, static_cast<std::int64_t>(decision.remaining.count),
+       decision || never ? -1 : SecondsUp(decision.retry_after), SecondsUp(decision.reset_after)});
 }
 
 void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
@@ -178,11 +177,12 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
   reply.Array(5);
-  reply.Integer(decision ? 1 : 0);
-  reply.Integer(command->limit);
-  reply.Integer(static_cast<std::int64_t>(decision.remaining.count));
-  reply.Integer(SecondsUp(decision.reset_after));
-  reply.Integer(decision ? 0 : never ? -1 : SecondsUp(decision.retry_after));
+  reply.Integers({decision ? 1 : 0, command->limit,
+                  static_cast<std::int64_t>(decision.remaining.count),
+                  SecondsUp(decision.reset_after),
+                  decision ? 0
+                  : never  ? -1
+                           : SecondsUp(decision.retry_after)});
 }
 
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...
@@ -237,18 +237,16 @@ void RespSession::CheckOne(CheckRequest request, Arguments arguments, RespWriter
   reply.Integer(reply_.allowed() ? 1 : 0);
   if (decisive == nullptr) {
     reply.Null();
-    reply.Integer(-1);
-    reply.Integer(-1);
-  } else {
-    reply.Bulk(decisive->rule->rule->name);
-    reply.Integer(static_cast<std::int64_t>(
-        decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0));
-    reply.Integer(static_cast<std::int64_t>(reply_.remaining().count));
+    reply.Integers({-1, -1, 0, 0, MillisUp(reply_.wait())});
+    return;
   }
-  const Decision decision = decisive != nullptr ? decisive->decision : Decision{};
-  reply.Integer(reply_.allowed() ? 0 : MillisUp(decision.retry_after));
-  reply.Integer(MillisUp(decision.reset_after));
-  reply.Integer(MillisUp(reply_.wait()));
+  const Decision& decision = decisive->decision;
+  reply.Bulk(decisive->rule->rule->name);
+  const std::uint64_t quota = decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0;
+  reply.Integers({static_cast<std::int64_t>(quota),
+                  static_cast<std::int64_t>(reply_.remaining().count),
+                  reply_.allowed() ? 0 : MillisUp(decision.retry_after),
+                  MillisUp(decision.reset_after), MillisUp(reply_.wait())});
 }
 
 void RespSession::Delete(Arguments arguments, RespWriter& reply) {

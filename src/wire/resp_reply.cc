@@ -6,6 +6,24 @@
 #include <cmath>
 
 namespace weir::wire {
+namespace {
+
+constexpr std::size_t kLongestNumber = 24;  // the type, a sign, 19 digits, CR LF
+
+// Returns behind the last byte written. REQUIRES: room for kLongestNumber bytes at `at`
+inline char* WriteNumber(char type, std::int64_t value, char* at) {
+  *at++ = type;
+  if (value >= 0 && value < 10) {
+    *at++ = static_cast<char>('0' + value);
+  } else {
+    at = std::to_chars(at, at + kLongestNumber, value).ptr;
+  }
+  *at++ = '\r';
+  *at++ = '\n';
+  return at;
+}
+
+}  // namespace
 
 void RespWriter::Line(char type, std::string_view text) {
   out_ += type;
@@ -18,12 +36,9 @@ void RespWriter::Line(char type, std::string_view text) {
 }
 
 void RespWriter::Number(char type, std::int64_t value) {
-  std::array<char, 24> text;  // the type, a sign, 19 digits, CR LF
-  text[0] = type;
-  char* end = std::to_chars(text.data() + 1, text.data() + text.size(), value).ptr;
-  *end++ = '\r';
-  *end++ = '\n';
-  out_.append(text.data(), end);
+  std::array<char, kLongestNumber> text;
+  const char* end = WriteNumber(type, value, text.data());
+  out_.append(text.data(), static_cast<std::size_t>(end - text.data()));
 }
 
 void RespWriter::Simple(std::string_view text) { Line('+', text); }
@@ -31,6 +46,19 @@ void RespWriter::Simple(std::string_view text) { Line('+', text); }
 void RespWriter::Error(std::string_view text) { Line('-', text); }
 
 void RespWriter::Integer(std::int64_t value) { Number(':', value); }
+
+void RespWriter::Integers(std::initializer_list<std::int64_t> values) {
+  std::array<char, 8 * kLongestNumber> text;  // most answers have fewer: one append for all
+  char* end = text.data();
+  for (const std::int64_t value : values) {
+    if (end + kLongestNumber > text.data() + text.size()) {
+      out_.append(text.data(), static_cast<std::size_t>(end - text.data()));
+      end = text.data();
+    }
+    end = WriteNumber(':', value, end);
+  }
+  out_.append(text.data(), static_cast<std::size_t>(end - text.data()));
+}
 
 void RespWriter::Bulk(std::string_view bytes) {
   Number('$', static_cast<std::int64_t>(bytes.size()));

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,7 @@ class RespWriter {
   void Simple(std::string_view text);  // "OK"
   void Error(std::string_view text);   // with its code in front: "ERR unknown command 'x'"
   void Integer(std::int64_t value);
+  void Integers(std::initializer_list<std::int64_t> values);  // one after the other
   void Bulk(std::string_view bytes);
   void Null();
   void Bool(bool value);

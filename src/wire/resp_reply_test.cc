@@ -42,6 +42,19 @@ TEST(RespReplyTest, SimpleTypesAreTheSameInBothVersions) {
             "*2\r\n:1\r\n*0\r\n");
 }
 
+TEST(RespReplyTest, IntegersInOneGoAreTheSameAsOneByOne) {
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const std::string one_by_one = Written([least](RespWriter& w) {
+    for (const std::int64_t value : {0, 9, 10, -1, 123}) w.Integer(value);
+    for (int i = 0; i < 9; ++i) w.Integer(least);
+  });
+  EXPECT_EQ(one_by_one, Written([least](RespWriter& w) {
+              w.Integers({0, 9, 10, -1, 123, least, least, least, least, least, least, least, least,
+                          least});
+            }));
+  EXPECT_EQ(Written([](RespWriter& w) { w.Integers({}); }), "");
+}
+
 TEST(RespReplyTest, WhatRespTwoLacksItGetsAsRedisGivesIt) {
   const struct {
     void (*write)(RespWriter&);

@@ -15,7 +15,7 @@ constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // A length as Redis writes it: digits without zeros before them, perhaps a minus, CR LF.
 // kRead: `at` is moved behind it.
-Part ReadAnyLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
+Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
   constexpr std::size_t kMostDigits = 18;  // so that no number overflows
   std::size_t i = at;
   const bool negative = i < bytes.size() && bytes[i] == '-';
@@ -35,15 +35,15 @@ Part ReadAnyLength(std::string_view bytes, std::size_t& at, std::int64_t& length
   return Part::kRead;
 }
 
-// The same, with a short way for one digit: most lengths are.
-inline Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
-  const char* text = bytes.data() + at;
-  if (bytes.size() - at >= 3 && IsDigit(text[0]) && text[1] == '\r' && text[2] == '\n') {
-    length = text[0] - '0';
-    at += 3;
-    return Part::kRead;
-  }
-  return ReadAnyLength(bytes, at, length);
+// A type and a length of one or two digits, as most are: how many bytes that is, with CR LF; 0 if
+// it is anything else. REQUIRES: 5 bytes at `text`
+inline std::size_t ReadShortLength(const char* text, char type, std::size_t& length) {
+  if (text[0] != type || !IsDigit(text[1])) return 0;
+  length = static_cast<std::size_t>(text[1] - '0');
+  if (text[2] == '\r' && text[3] == '\n') return 4;
+  if (length == 0 || !IsDigit(text[2]) || text[3] != '\r' || text[4] != '\n') return 0;
+  length = length * 10 + static_cast<std::size_t>(text[2] - '0');
+  return 5;
 }
 
 constexpr RespRequest kNeedMore{};
@@ -66,9 +66,40 @@ RespRequest RespReader::Unexpected(char found) {
   return {.status = RespStatus::kBad, .consumed = 0, .problem = problem_};
 }
 
+// The short way for most commands: all of it is there, nothing is wrong, and no length has more
+// than two digits. Returns its bytes; 0 if it is not like that, and has to be read the long way.
+std::size_t RespReader::ReadWhole(std::string_view bytes,
+                                  std::vector<std::string_view>& arguments) const {
+  constexpr std::size_t kLongestLength = 5;  // $99 CR LF
+  const char* at = bytes.data();
+  const char* const end = at + std::min(bytes.size(), limits_.command);
+  if (end - at < static_cast<std::ptrdiff_t>(kLongestLength)) return 0;
+  std::size_t count = 0;
+  const std::size_t head = ReadShortLength(at, '*', count);
+  if (head == 0 || count == 0 || count > limits_.arguments) return 0;
+  at += head;
+  arguments.resize(count);
+  for (std::string_view& argument : arguments) {
+    std::size_t size = 0;
+    // Five bytes are there even of the smallest bulk, which has six.
+    const std::size_t length =
+        end - at < static_cast<std::ptrdiff_t>(kLongestLength) ? 0 : ReadShortLength(at, '$', size);
+    at += length;
+    if (length == 0 || size > limits_.bulk || end - at < static_cast<std::ptrdiff_t>(size + 2) ||
+        at[size] != '\r' || at[size + 1] != '\n') {
+      arguments.clear();
+      return 0;
+    }
+    argument = {at, size};
+    at += size + 2;
+  }
+  return static_cast<std::size_t>(at - bytes.data());
+}
+
 RespRequest RespReader::ReadArray(std::string_view bytes,
                                   std::vector<std::string_view>& arguments) {
   if (at_ == 0) {
+    if (const std::size_t whole = ReadWhole(bytes, arguments); whole > 0) return Command(whole);
     std::size_t at = 1;
     std::int64_t count = 0;
     const Part part = ReadLength(bytes, at, count);

@@ -62,6 +62,8 @@ class RespReader {
     std::uint32_t size;
   };
 
+  [[nodiscard]] std::size_t ReadWhole(std::string_view bytes,
+                                      std::vector<std::string_view>& arguments) const;
   RespRequest ReadArray(std::string_view bytes, std::vector<std::string_view>& arguments);
   RespRequest ReadLine(std::string_view bytes, std::vector<std::string_view>& arguments);
   RespRequest Bad(std::string_view problem);

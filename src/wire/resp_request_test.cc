@@ -118,6 +118,15 @@ TEST(RespRequestTest, ACommandIsAnArrayOfBulkStrings) {
   }
 }
 
+TEST(RespRequestTest, LengthsOfAnyNumberOfDigitsAreRead) {
+  for (const std::size_t size : {0U, 1U, 9U, 10U, 99U, 100U, 101U, 12'345U}) {
+    const Words words = {"PING", std::string(size, 'x'), "last"};
+    EXPECT_EQ(ReadAll(Array(words)).commands, std::vector<Words>{words}) << size;
+    const Words many(std::min<std::size_t>(size, 1000) + 1, "x");
+    EXPECT_EQ(ReadAll(Array(many)).commands, std::vector<Words>{many}) << size;
+  }
+}
+
 TEST(RespRequestTest, ArgumentsHoldAnyBytes) {
   const Words words = {"SET", "", "\r\n$3\r\n\0\xFF"s};
   EXPECT_THAT(ReadAll(Array(words)).commands, ElementsAre(words));
