@@ -30,3 +30,11 @@ foreach(source ${benches})
   target_link_libraries(${name} PRIVATE
     weir_services weir_bench_load absl::flat_hash_map absl::hash TBB::tbb Threads::Threads)
 endforeach()
+
+# What Weir is compared with, where it has to be built.
+pkg_check_modules(GRPC QUIET IMPORTED_TARGET grpc++)
+if(GRPC_FOUND)
+  add_executable(grpc_peer bench/peers/grpc_peer.cc)
+  weir_bench_target(grpc_peer)
+  target_link_libraries(grpc_peer PRIVATE weir_services PkgConfig::GRPC)
+endif()

@@ -176,13 +176,12 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
   const Decision decision = command->Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  reply.Array(5);
-  reply.Integers({decision ? 1 : 0, command->limit,
-                  static_cast<std::int64_t>(decision.remaining.count),
-                  SecondsUp(decision.reset_after),
-                  decision ? 0
-                  : never  ? -1
-                           : SecondsUp(decision.retry_after)});
+  reply.IntegerArray({decision ? 1 : 0, command->limit,
+                      static_cast<std::int64_t>(decision.remaining.count),
+                      SecondsUp(decision.reset_after),
+                      decision ? 0
+                      : never  ? -1
+                               : SecondsUp(decision.retry_after)});
 }
 
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...

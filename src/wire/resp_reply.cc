@@ -23,6 +23,22 @@ inline char* WriteNumber(char type, std::int64_t value, char* at) {
   return at;
 }
 
+using Numbers = std::array<char, 8 * kLongestNumber>;
+
+// What `text` holds up to `end`, and the integers behind it: one append, unless there are more than
+// in most answers.
+inline void AppendIntegers(Numbers& text, char* end, std::initializer_list<std::int64_t> values,
+                           std::string& out) {
+  for (const std::int64_t value : values) {
+    if (end + kLongestNumber > text.data() + text.size()) {
+      out.append(text.data(), static_cast<std::size_t>(end - text.data()));
+      end = text.data();
+    }
+    end = WriteNumber(':', value, end);
+  }
+  out.append(text.data(), static_cast<std::size_t>(end - text.data()));
+}
+
 }  // namespace
 
 void RespWriter::Line(char type, std::string_view text) {
@@ -48,16 +64,14 @@ void RespWriter::Error(std::string_view text) { Line('-', text); }
 void RespWriter::Integer(std::int64_t value) { Number(':', value); }
 
 void RespWriter::Integers(std::initializer_list<std::int64_t> values) {
-  std::array<char, 8 * kLongestNumber> text;  // most answers have fewer: one append for all
-  char* end = text.data();
-  for (const std::int64_t value : values) {
-    if (end + kLongestNumber > text.data() + text.size()) {
-      out_.append(text.data(), static_cast<std::size_t>(end - text.data()));
-      end = text.data();
-    }
-    end = WriteNumber(':', value, end);
-  }
-  out_.append(text.data(), static_cast<std::size_t>(end - text.data()));
+  Numbers text;
+  AppendIntegers(text, text.data(), values, out_);
+}
+
+void RespWriter::IntegerArray(std::initializer_list<std::int64_t> values) {
+  Numbers text;
+  char* end = WriteNumber('*', static_cast<std::int64_t>(values.size()), text.data());
+  AppendIntegers(text, end, values, out_);
 }
 
 void RespWriter::Bulk(std::string_view bytes) {

@@ -24,7 +24,8 @@ class RespWriter {
   void Simple(std::string_view text);  // "OK"
   void Error(std::string_view text);   // with its code in front: "ERR unknown command 'x'"
   void Integer(std::int64_t value);
-  void Integers(std::initializer_list<std::int64_t> values);  // one after the other
+  void Integers(std::initializer_list<std::int64_t> values);      // one after the other
+  void IntegerArray(std::initializer_list<std::int64_t> values);  // an array of them
   void Bulk(std::string_view bytes);
   void Null();
   void Bool(bool value);

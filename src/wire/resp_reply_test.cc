@@ -53,6 +53,8 @@ TEST(RespReplyTest, IntegersInOneGoAreTheSameAsOneByOne) {
                           least});
             }));
   EXPECT_EQ(Written([](RespWriter& w) { w.Integers({}); }), "");
+  EXPECT_EQ(Written([](RespWriter& w) { w.IntegerArray({-1, 25}); }), "*2\r\n:-1\r\n:25\r\n");
+  EXPECT_EQ(Written([](RespWriter& w) { w.IntegerArray({}); }), "*0\r\n");
 }
 
 TEST(RespReplyTest, WhatRespTwoLacksItGetsAsRedisGivesIt) {

@@ -1,6 +1,7 @@
 #include "wire/resp_request.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "wire/resp_words.h"
 
@@ -12,6 +13,9 @@ constexpr std::size_t kSmallestBulk = 6;  // $0 CR LF CR LF
 enum class Part : std::uint8_t { kNeedMore, kBad, kRead };
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Both bytes in one comparison.
+inline bool IsLineEnd(const char* text) { return std::memcmp(text, "\r\n", 2) == 0; }
 
 // A length as Redis writes it: digits without zeros before them, perhaps a minus, CR LF.
 // kRead: `at` is moved behind it.
@@ -40,8 +44,8 @@ Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
 inline std::size_t ReadShortLength(const char* text, char type, std::size_t& length) {
   if (text[0] != type || !IsDigit(text[1])) return 0;
   length = static_cast<std::size_t>(text[1] - '0');
-  if (text[2] == '\r' && text[3] == '\n') return 4;
-  if (length == 0 || !IsDigit(text[2]) || text[3] != '\r' || text[4] != '\n') return 0;
+  if (IsLineEnd(text + 2)) return 4;
+  if (length == 0 || !IsDigit(text[2]) || !IsLineEnd(text + 3)) return 0;
   length = length * 10 + static_cast<std::size_t>(text[2] - '0');
   return 5;
 }
@@ -70,28 +74,25 @@ RespRequest RespReader::Unexpected(char found) {
 // than two digits. Returns its bytes; 0 if it is not like that, and has to be read the long way.
 std::size_t RespReader::ReadWhole(std::string_view bytes,
                                   std::vector<std::string_view>& arguments) const {
-  constexpr std::size_t kLongestLength = 5;  // $99 CR LF
+  constexpr std::size_t kLongestLength = 5;  // $99 CR LF; even the smallest bulk has more
+  const std::size_t size = std::min(bytes.size(), limits_.command);
+  if (size < kLongestLength) return 0;
   const char* at = bytes.data();
-  const char* const end = at + std::min(bytes.size(), limits_.command);
-  if (end - at < static_cast<std::ptrdiff_t>(kLongestLength)) return 0;
+  const char* const end = at + size;
   std::size_t count = 0;
   const std::size_t head = ReadShortLength(at, '*', count);
   if (head == 0 || count == 0 || count > limits_.arguments) return 0;
   at += head;
   arguments.resize(count);
   for (std::string_view& argument : arguments) {
-    std::size_t size = 0;
-    // Five bytes are there even of the smallest bulk, which has six.
-    const std::size_t length =
-        end - at < static_cast<std::ptrdiff_t>(kLongestLength) ? 0 : ReadShortLength(at, '$', size);
-    at += length;
-    if (length == 0 || size > limits_.bulk || end - at < static_cast<std::ptrdiff_t>(size + 2) ||
-        at[size] != '\r' || at[size + 1] != '\n') {
-      arguments.clear();
-      return 0;
-    }
-    argument = {at, size};
-    at += size + 2;
+    if (static_cast<std::size_t>(end - at) < kLongestLength) return 0;
+    std::size_t length = 0;
+    const std::size_t before = ReadShortLength(at, '$', length);
+    if (before == 0 || length > limits_.bulk) return 0;
+    at += before;
+    if (static_cast<std::size_t>(end - at) < length + 2 || !IsLineEnd(at + length)) return 0;
+    argument = {at, length};
+    at += length + 2;
   }
   return static_cast<std::size_t>(at - bytes.data());
 }
@@ -99,7 +100,6 @@ std::size_t RespReader::ReadWhole(std::string_view bytes,
 RespRequest RespReader::ReadArray(std::string_view bytes,
                                   std::vector<std::string_view>& arguments) {
   if (at_ == 0) {
-    if (const std::size_t whole = ReadWhole(bytes, arguments); whole > 0) return Command(whole);
     std::size_t at = 1;
     std::int64_t count = 0;
     const Part part = ReadLength(bytes, at, count);
@@ -162,6 +162,9 @@ RespRequest RespReader::ReadLine(std::string_view bytes, std::vector<std::string
 }
 
 RespRequest RespReader::Read(std::string_view bytes, std::vector<std::string_view>& arguments) {
+  if (at_ == 0) {
+    if (const std::size_t whole = ReadWhole(bytes, arguments); whole > 0) return Command(whole);
+  }
   std::size_t skipped = 0;
   for (;;) {
     arguments.clear();
