@@ -27,13 +27,13 @@ class RateLimitService final : public grpc::Service {
     AddMethod(new grpc::internal::RpcServiceMethod(RateLimitMethod::kPath.data(),
                                                    grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
     using Handler = grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer>;
-    MarkMethodRawCallback(0, new Handler([this](grpc::CallbackServerContext* context,
-                                                const grpc::ByteBuffer* request,
-                                                grpc::ByteBuffer* response) {
-                            grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-                            reactor->Finish(Answer(*request, *response));
-                            return reactor;
-                          }));
+    MarkMethodRawCallback(
+        0, new Handler([this](grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                              grpc::ByteBuffer* response) {
+          grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+          reactor->Finish(Answer(*request, *response));
+          return reactor;
+        }));
   }
 
  private:

@@ -81,8 +81,7 @@ std::span<const rule::Attribute> HttpAttributes::Of(const HttpRequest& request,
     if (name == rule::kIp) {
       Add(name, Keep(identity.ip.ToString()));
     } else if (name == "path") {
-      const auto decoded = wire::PercentDecode(target.path, Plus::kItself, scratch_);
-      Add(name, decoded ? Keep(std::string(*decoded)) : target.path);
+      Add(name, Decoded(target.path, Plus::kItself));
     } else if (name == "method") {
       Add(name, method);
     } else if (name == "host") {
@@ -109,11 +108,17 @@ void HttpAttributes::AddNamed(const std::string& name, const HttpRequest& reques
   } else if (kind == "cookie") {
     if (const auto value = wire::FindCookie(request.fields, rest)) Add(name, *value);
   } else if (kind == "query") {
-    const auto value = wire::FindQueryParameter(query, rest);
-    if (!value) return;
-    const auto decoded = wire::PercentDecode(*value, Plus::kBlank, scratch_);
-    Add(name, decoded ? Keep(std::string(*decoded)) : *value);
+    if (const auto value = wire::FindQueryParameter(query, rest)) {
+      Add(name, Decoded(*value, Plus::kBlank));
+    }
   }
+}
+
+// As it came if there is nothing to decode in it, or it cannot be decoded.
+std::string_view HttpAttributes::Decoded(std::string_view text, Plus plus) {
+  const auto decoded = wire::PercentDecode(text, plus, scratch_);
+  if (!decoded || decoded->data() == text.data()) return text;
+  return Keep(std::string(*decoded));
 }
 
 }  // namespace weir

@@ -15,6 +15,7 @@
 #include "rule/attribute.h"
 #include "rule/client.h"
 #include "wire/http_request.h"
+#include "wire/percent.h"
 
 namespace weir {
 
@@ -36,6 +37,7 @@ class HttpAttributes {
   void Add(std::string_view name, std::string_view value) { attributes_.push_back({name, value}); }
   // Puts text somewhere it stays until the next call.
   std::string_view Keep(std::string text) { return kept_.emplace_back(std::move(text)); }
+  std::string_view Decoded(std::string_view text, wire::Plus plus);
   void AddNamed(const std::string& name, const wire::HttpRequest& request, std::string_view query);
 
   std::vector<rule::Attribute> attributes_;

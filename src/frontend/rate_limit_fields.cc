@@ -29,6 +29,18 @@ void Append(std::int64_t number, std::string& out) {
   Append(static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)), out);
 }
 
+// ";q=" and the like, with its number.
+using ParameterName = char[4];
+void Append(const ParameterName& name, std::uint64_t number, std::string& out) {
+  std::array<char, sizeof name + 20> text;
+  char* digits = std::copy_n(name, 3, text.data());
+  const auto end = std::to_chars(digits, text.data() + text.size(), number);
+  out.append(text.data(), static_cast<std::size_t>(end.ptr - text.data()));
+}
+void Append(const ParameterName& name, Nanos duration, std::string& out) {
+  Append(name, static_cast<std::uint64_t>(std::max<std::int64_t>(SecondsUp(duration), 0)), out);
+}
+
 // Structured fields hold numbers of up to 15 digits.
 std::uint64_t Fitting(Permits permits) {
   return std::min<std::uint64_t>(permits.count, 999'999'999'999'999);
@@ -50,10 +62,8 @@ void AppendDraft10(const CheckReply& reply, std::string& out) {
     const Policy policy = PolicyOf(*finding.limit);
     out += told++ == 0 ? "RateLimit-Policy: " : ", ";
     AppendName(finding, out);
-    out += ";q=";
-    Append(Fitting(policy.quota), out);
-    out += ";w=";
-    Append(SecondsUp(policy.window), out);
+    Append(";q=", Fitting(policy.quota), out);
+    Append(";w=", policy.window, out);
   }
   if (told == 0) return;
   out += "\r\n";
@@ -62,11 +72,9 @@ void AppendDraft10(const CheckReply& reply, std::string& out) {
     if (!IsTold(finding)) continue;
     out += told++ == 0 ? "RateLimit: " : ", ";
     AppendName(finding, out);
-    out += ";r=";
-    Append(Fitting(finding.decision.remaining), out);
+    Append(";r=", Fitting(finding.decision.remaining), out);
     if (UntilMore(finding.decision) == Nanos::max()) continue;
-    out += ";t=";
-    Append(SecondsUp(UntilMore(finding.decision)), out);
+    Append(";t=", UntilMore(finding.decision), out);
   }
   out += "\r\n";
 }

@@ -46,12 +46,17 @@ Address Address::Masked(unsigned bits) const {
 
 std::string Address::ToString() const {
   std::array<char, INET6_ADDRSTRLEN> text{};
-  if (is_v4()) {
-    inet_ntop(AF_INET, bytes_.data() + kMapped.size(), text.data(), text.size());
-  } else {
-    inet_ntop(AF_INET6, bytes_.data(), text.data(), text.size());
+  if (!is_v4()) return inet_ntop(AF_INET6, bytes_.data(), text.data(), text.size());
+  // By hand: it is asked for with every request over HTTP, and inet_ntop would print it.
+  char* end = text.data();
+  for (std::size_t i = kMapped.size(); i < bytes_.size(); ++i) {
+    if (i > kMapped.size()) *end++ = '.';
+    const unsigned byte = bytes_[i];
+    if (byte >= 100) *end++ = static_cast<char>('0' + byte / 100);
+    if (byte >= 10) *end++ = static_cast<char>('0' + byte / 10 % 10);
+    *end++ = static_cast<char>('0' + byte % 10);
   }
-  return text.data();
+  return {text.data(), static_cast<std::size_t>(end - text.data())};
 }
 
 std::optional<Network> Network::Parse(std::string_view text) {

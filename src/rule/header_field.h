@@ -1,7 +1,6 @@
 // Header fields of a request as they came: names in any case, one name perhaps on several lines.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -19,9 +18,15 @@ using HeaderFields = std::span<const HeaderField>;
 // Of ASCII alone, whatever the locale: names on the wire have no other letters.
 constexpr char ToLower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 
+// From the end: names of one length are more alike at their beginning (x-forwarded-for, -uri).
 constexpr bool SameIgnoringCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return ToLower(x) == ToLower(y); });
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = a.size(); i > 0; --i) {
+    const char x = a[i - 1];
+    const char y = b[i - 1];
+    if (x != y && ToLower(x) != ToLower(y)) return false;
+  }
+  return true;
 }
 
 // Without the spaces and tabs around it.
