@@ -18,7 +18,6 @@ enum Type : std::uint8_t {
   kReset = 3,
   kSettings = 4,
   kPing = 6,
-  kGoAway = 7,
   kWindowUpdate = 8,
 };
 constexpr std::uint8_t kEndStream = 1;
@@ -62,7 +61,7 @@ constexpr std::array<Field, 5> kFields = {{
     {":authority", "weir.local"},
     {"te", "trailers"},
     {"content-type", "application/grpc"},
-    {"grpc-timeout", "20m"},
+    {"grpc-timeout", "20S"},
 }};
 constexpr char kPost =
     static_cast<char>(0x83);  // :method POST and :scheme http, in the fixed table
@@ -130,6 +129,7 @@ class GrpcDialogue final : public Dialogue {
         HearData(payload, heard, out);
         break;
       case kReset:
+        if (NumberAt(payload, 0, 4) == 0) break;  // NO_ERROR: the answer was before it
         ++heard.answers;
         ++heard.failed;
         break;

@@ -5,6 +5,8 @@
 // The callback interface, which its authors recommend for speed. Messages go through as bytes, as
 // they do in Weir, so that only the transport differs.
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/codegen/server_callback_handlers.h>
+#include <grpcpp/impl/service_type.h>
 
 #include <cstdio>
 #include <fstream>
