@@ -4,8 +4,8 @@ FUZZ_SECONDS ?= 30
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build configure build serve test bench bench-billion flood check check-format check-layers \
-	check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
+.PHONY: help deps deps-build configure build serve test bench bench-server bench-billion flood check check-format \
+	check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,10 @@ bench: configure ## build and run the benchmarks
 	cmake --build --preset release
 	tools/bench.sh build/bench
 
+bench-server: configure ## measure the server beside Redis, nginx and libgrpc++ (7 minutes, two idle cores)
+	cmake --build --preset release
+	tools/bench_server.py
+
 bench-billion: configure ## the benchmark with a billion keys (24 GiB of memory)
 	cmake --build --preset release --target billion_bench
 	build/bench/billion_bench
@@ -63,7 +67,7 @@ check-docs: build
 check-lint: configure
 	tools/lint.sh build
 
-check-instructions: configure ## count the instructions of a decision against its budget
+check-instructions: configure ## count the instructions of decisions and requests against their budgets
 	cmake --build --preset release
 	tools/check_instructions.sh
 

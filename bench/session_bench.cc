@@ -1,0 +1,119 @@
+// Requests as they come out of a socket, answered by a session: protocol, rules and limits, but no
+// kernel. What tools/check_instructions.sh counts the instructions of.
+//
+//   session_bench weir.check|cl.throttle|http REQUESTS [PER_READ]
+//
+// The rules are bench/server_rules.yaml, so it is started in the root of the repository.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/load/dialogue.h"
+#include "bench/load/traffic.h"
+#include "bench/measure.h"
+#include "frontend/http_session.h"
+#include "frontend/resp_session.h"
+#include "rule/rule_file.h"
+#include "service/checker.h"
+
+namespace weir::bench {
+namespace {
+
+constexpr std::uint32_t kClients = 10'000;
+constexpr const char* kRules = "bench/server_rules.yaml";
+
+std::unique_ptr<Checker> MakeChecker() {
+  std::ifstream file(kRules);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  rule::Problems problems;
+  auto set = rule::ReadRules(text, kRules, problems);
+  auto checker = std::make_unique<Checker>(std::move(Ledger::Open({.max_keys = 1'000'000})).value(),
+                                           CheckerOptions{});
+  if (set) {
+    std::vector<rule::RuleSet> sets;
+    sets.push_back(std::move(*set));
+    problems = checker->Publish(std::move(sets), "bench");
+  }
+  for (const auto& problem : problems) std::fprintf(stderr, "%s\n", problem.ToString().c_str());
+  return problems.empty() ? std::move(checker) : nullptr;
+}
+
+// Answers requests until there were `wanted`; returns the bytes of the answers.
+template <typename Session>
+std::uint64_t Serve(Checker& checker, Session& session, const Questions& questions,
+                    std::uint64_t wanted, std::size_t per_read) {
+  std::string out;
+  std::uint64_t bytes = 0;
+  std::size_t next = 0;
+  for (std::uint64_t done = 0; done < wanted; done += per_read) {
+    if (next + per_read > questions.count()) next = 0;
+    out.clear();
+    session.Serve(questions.Bytes(next, per_read), checker.Now(), out);
+    bytes += out.size();
+    next += per_read;
+  }
+  return bytes;
+}
+
+template <typename Session>
+int Measure(Checker& checker, Session session, const Questions& questions, std::uint64_t wanted,
+            std::size_t per_read) {
+  Serve(checker, session, questions, questions.count(), per_read);  // all keys are there
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t bytes = Serve(checker, session, questions, wanted, per_read);
+  const auto count = static_cast<double>(wanted);
+  std::printf("%.0f requests, %zu per read: %.0f ns and %.0f bytes of answer each\n", count,
+              per_read, SecondsSince(start) * 1e9 / count, static_cast<double>(bytes) / count);
+  return bytes > 0 ? 0 : 1;
+}
+
+int Run(Dialect dialect, std::uint64_t wanted, std::size_t per_read) {
+  const std::unique_ptr<Checker> checker = MakeChecker();
+  if (checker == nullptr) return 1;
+  const Questions questions(MakeTraffic(kClients, Popularity::kUniform), dialect, {});
+  const RespOptions resp;
+  HttpOptions http;
+  const rule::Network gateway = rule::Network::Parse("127.0.0.0/8").value();
+  http.gateways = {gateway};
+  rule::ClientOptions clients;
+  clients.trusted.networks = http.gateways;
+  clients.trusted.header = rule::ForwardedHeader::kXForwardedFor;
+  http.clients = rule::ClientIdentifier(std::move(clients));
+  if (dialect == Dialect::kHttp) {
+    const auto peer = rule::Address::Parse("127.0.0.1");
+    return Measure(*checker, HttpSession(*checker, http, peer, std::nullopt), questions, wanted,
+                   per_read);
+  }
+  return Measure(*checker, RespSession(*checker, resp), questions, wanted, per_read);
+}
+
+int Main(int argc, char** argv) {
+  const std::optional<Dialect> dialect = DialectOf(argc > 1 ? argv[1] : "");
+  const bool known = dialect == Dialect::kWeirCheck || dialect == Dialect::kCellThrottle ||
+                     dialect == Dialect::kHttp;
+  if (argc > 1 && !known) {
+    std::fprintf(stderr,
+                 "usage: session_bench [weir.check|cl.throttle|http [REQUESTS [PER_READ]]]\n");
+    return 2;
+  }
+  const std::uint64_t wanted = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 2'000'000;
+  const std::size_t per_read = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 16;
+  if (known) return Run(*dialect, wanted, std::clamp<std::size_t>(per_read, 1, kClients));
+  for (const char* name : {"weir.check", "cl.throttle", "http"}) {
+    std::printf("%-12s ", name);
+    if (Run(*DialectOf(name), wanted, per_read) != 0) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace weir::bench
+
+int main(int argc, char** argv) { return weir::bench::Main(argc, argv); }
