@@ -48,7 +48,10 @@ struct Said {
 // Of several limits of a rule, the status tells the one that matters most.
 bool Outweighs(const Said& said, const DescriptorStatus& status, bool was_over) {
   if (!status.limit || said.over != was_over) return !status.limit || said.over;
-  if (said.over) return !said.until_reset || said.until_reset > status.until_reset;
+  if (said.over) {
+    const Nanos never = Nanos::max();
+    return said.until_reset.value_or(never) > status.until_reset.value_or(never);
+  }
   return said.remaining < status.remaining;
 }
 
