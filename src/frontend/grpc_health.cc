@@ -1,8 +1,8 @@
 #include "frontend/grpc_health.h"
 
-#include <algorithm>
+#include <grpc/health/v1/health.pb.h>
 
-#include "grpc/health/v1/health.pb.h"
+#include <algorithm>
 
 namespace weir {
 

@@ -1,16 +1,15 @@
 #include "frontend/grpc_reflection.h"
 
+#include <envoy/service/ratelimit/v3/rls.pb.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
+#include <grpc/health/v1/health.pb.h>
+#include <grpc/reflection/v1/reflection.pb.h>
+#include <grpc/reflection/v1alpha/reflection.pb.h>
 
 #include <array>
 #include <set>
 #include <vector>
-
-#include "envoy/service/ratelimit/v3/rls.pb.h"
-#include "grpc/health/v1/health.pb.h"
-#include "grpc/reflection/v1/reflection.pb.h"
-#include "grpc/reflection/v1alpha/reflection.pb.h"
 
 namespace weir {
 namespace {

@@ -49,6 +49,30 @@ TEST(DrainTest, ARequestThatHasBegunMayBeFinished) {
   EXPECT_EQ(server.closed_by(Ending::kServerStopped), 1U);
 }
 
+TEST(DrainTest, WhoIsIdleIsToldBeforeItIsClosed) {
+  for (const bool is_stopped : {true, false}) {
+    NetHarness server({.handlers = Scripted({.on_bytes = [](std::string_view unread, Connection&,
+                                                            std::string&) -> Progress {
+                                               return {.consumed = unread.size()};
+                                             },
+                                             .farewell = "bye"}),
+                       .limits = {.idle = seconds(60)}});
+    TestClient client = server.Connect();
+    client.Send("x");
+    server.Settle();
+    if (is_stopped) {
+      server.worker().Stop(seconds(10));
+    } else {
+      server.Advance(seconds(61));
+    }
+    ASSERT_TRUE(server.TurnUntilEnded(client));
+    EXPECT_EQ(client.received(), "bye");
+    client.Close();
+    const Ending ending = is_stopped ? Ending::kServerStopped : Ending::kIdle;
+    EXPECT_TRUE(server.TurnUntil([&] { return server.closed_by(ending) == 1; }));
+  }
+}
+
 TEST(DrainTest, WhatIsHeldIsAnsweredInItsTime) {
   NetHarness server(
       {.handlers = Scripted({.on_bytes = [](std::string_view unread, Connection& connection,

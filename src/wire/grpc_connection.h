@@ -88,7 +88,7 @@ class GrpcConnection {
 
   GrpcService& service_;
   const GrpcLimits limits_;
-  nghttp2_session* session_ = nullptr;
+  nghttp2_session* session_;
   std::vector<std::unique_ptr<Stream>> streams_;  // each knows its place
   std::vector<std::unique_ptr<Stream>> spare_;
   Stream* loose_ = nullptr;             // whose message lies in the bytes being read
