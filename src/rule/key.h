@@ -53,7 +53,7 @@ class KeyBytes {
   // REQUIRES: size <= kWhole
   void Put(const void* from, std::size_t size) {
     if (used_ + size > buffer_.size()) Fold();
-    std::memcpy(buffer_.data() + used_, from, size);
+    if (size != 0) std::memcpy(buffer_.data() + used_, from, size);  // `from` may be null
     used_ += size;
   }
 

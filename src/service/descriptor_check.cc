@@ -307,8 +307,7 @@ class DescriptorChecker::Round {
   [[nodiscard]] bool IsRefused() const {
     std::size_t quotas = 0;
     std::size_t quotas_over = 0;
-    for (std::size_t i = 0; i < reply_.statuses_.size(); ++i) {
-      const DescriptorStatus& status = reply_.statuses_[i];
+    for (const DescriptorStatus& status : reply_.statuses_) {
       if (status.over && !status.in_quota) return true;
       quotas += status.in_quota ? 1 : 0;
       quotas_over += status.over ? 1 : 0;
