@@ -9,7 +9,6 @@ namespace weir {
 namespace {
 
 using google::protobuf::Struct;
-using google::protobuf::Value;
 
 // As Go prints such a message.
 std::string TextOf(const LimitOverride& limit) {

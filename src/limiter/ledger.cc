@@ -179,10 +179,18 @@ Result<Ledger::Shelf*> Ledger::ShelfFor(std::size_t words) {
   return shelves_.emplace(record_words, std::move(shelf)).first->second.get();
 }
 
-Result<Ledger::LimitHandle> Ledger::Enter(const Limit& limit) {
+void Ledger::WaitAsLongAs(const Plan& plan) {
+  memory_ = std::max(memory_, plan.memory());
+  timeline_->set_memory(memory_);
+}
+
+Result<Ledger::LimitHandle> Ledger::Enter(const Limit& limit, Entering entering) {
   std::string text = limit.ToString();
   const std::lock_guard lock(entering_);
-  if (const auto known = entered_.find(text); known != entered_.end()) return known->second;
+  if (const auto known = entered_.find(text); known != entered_.end()) {
+    if (entering == Entering::kToUse) WaitAsLongAs(known->second->planned_.plan);
+    return known->second;
+  }
   const std::optional<std::uint16_t> kind = FreeKind();
   if (!kind) {
     return Error{"there are 65534 different limits in use, and no room for '" + text +
@@ -195,6 +203,7 @@ Result<Ledger::LimitHandle> Ledger::Enter(const Limit& limit) {
   if (file_ != nullptr) {
     if (const Result<bool> added = file_->Add(*kind, text); !added) return added.error();
   }
+  if (entering == Entering::kToUse) WaitAsLongAs(*plan);
   return EnterAs(limit, std::move(text), *kind);
 }
 
@@ -204,8 +213,6 @@ Result<Ledger::LimitHandle> Ledger::EnterAs(const Limit& limit, std::string text
   if (!plan) return plan.error();
   const Result<Shelf*> shelf = ShelfFor(plan->words());
   if (!shelf) return shelf.error();
-  memory_ = std::max(memory_, plan->memory());
-  timeline_->set_memory(memory_);
   auto entered = std::make_shared<const Entered>(std::move(*plan), kind, **shelf, limit);
   (*directory_)[kind].store(&entered->planned_, std::memory_order_release);
   entered_.insert_or_assign(std::move(text), entered);

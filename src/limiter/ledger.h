@@ -72,9 +72,12 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
+  // A clock that was set back is waited for, for as long as the longest limit in use remembers
+  // (timeline.h). One that is entered just in case is no reason to wait.
+  enum class Entering : std::uint8_t { kToUse, kJustInCase };
   // Fails if the limit makes no sense, there are 65534 different ones in use, or the memory for its
   // records cannot be had.
-  Result<LimitHandle> Enter(const Limit& limit);
+  Result<LimitHandle> Enter(const Limit& limit, Entering entering = Entering::kToUse);
 
   // Takes from all, or from none. Decision::limit_index counts the asks; `taken`, of the same size,
   // says what each had to say, and can be cancelled.
@@ -109,6 +112,7 @@ class Ledger {
   explicit Ledger(LedgerOptions options);
   Result<Shelf*> ShelfFor(std::size_t words);
   Result<LimitHandle> EnterAs(const Limit& limit, std::string text, std::uint16_t kind);
+  void WaitAsLongAs(const algorithm::Plan& plan);
   std::optional<std::uint16_t> FreeKind();
   void ForgetUnusedKinds();
 

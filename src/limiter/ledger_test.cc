@@ -283,6 +283,24 @@ TEST_F(LedgerTest, KindsOfLimitsThatNobodyUsesAreGivenOutAgain) {
   EXPECT_FALSE(Take(*ledger, used, "a", 1));
 }
 
+TEST_F(LedgerTest, AClockThatWasSetBackIsNotWaitedForOnBehalfOfLimitsEnteredJustInCase) {
+  using Entering = Ledger::Entering;
+  const TemporaryFile folder;
+  const auto year = LimitOf("fixed_window 5/365d");
+  Instant now = kStart;
+  const auto retry_after_set_back = [&](Entering entering) {
+    const auto ledger = Make(folder.path());
+    const auto second = ledger->Enter(LimitOf("token_bucket 1/1s")).value();
+    const auto long_one = ledger->Enter(year, entering).value();
+    now += hours(24);
+    Take(*ledger, second, "a", 1, now);
+    return Take(*ledger, second, "a", 1, now - hours(1)).retry_after;
+  };
+  EXPECT_EQ(retry_after_set_back(Entering::kJustInCase), seconds(1));
+  EXPECT_EQ(retry_after_set_back(Entering::kJustInCase), seconds(1));  // also if it is known
+  EXPECT_EQ(retry_after_set_back(Entering::kToUse), hours(1) + seconds(1));
+}
+
 TEST_F(LedgerTest, AFolderIsForOneProcessAtATime) {
   const TemporaryFile folder;
   const auto ledger = Make(folder.path());

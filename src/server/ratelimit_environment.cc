@@ -128,6 +128,7 @@ std::vector<std::string> NotesOn(const std::map<std::string, std::string>& varia
     }
   }
   std::vector<std::string> notes;
+  notes.reserve(found.size());
   for (const auto& [why, names] : found) {
     notes.push_back(names + ": not used; " + std::string(why));
   }

@@ -91,8 +91,8 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
   if (active->book == nullptr) return problems;
   active->version = std::move(version);
   active->is_published = true;
-  const auto enter = [&](const Limit& limit) {
-    const Result<Ledger::LimitHandle> entered = ledger_->Enter(limit);
+  const auto enter = [&](const Limit& limit, Ledger::Entering entering = Ledger::Entering::kToUse) {
+    const Result<Ledger::LimitHandle> entered = ledger_->Enter(limit, entering);
     if (entered) return *entered;
     problems.push_back({"limit " + limit.ToString(), {}, "", entered.error().message, ""});
     return Ledger::LimitHandle();

@@ -9,7 +9,8 @@
 namespace weir {
 namespace {
 
-CountingWindow MakeWindow(const Limit& limit, const CountingWindows::Enter& enter) {
+CountingWindow MakeWindow(const Limit& limit, const CountingWindows::Enter& enter,
+                          Ledger::Entering entering) {
   const auto* window = std::get_if<FixedWindow>(&limit.parts()[0]);
   if (window == nullptr || window->denied != Denied::kCounted) return {};
   FixedWindow largest = *window;
@@ -20,7 +21,7 @@ CountingWindow MakeWindow(const Limit& limit, const CountingWindows::Enter& ente
   const auto* length = std::get_if<Nanos>(&window->window);
   const bool from_epoch = length != nullptr && window->start == WindowStart::kEpoch;
   const Permits threshold = algorithm::WithSoft(window->permits, limit.soft_percent());
-  return {.window = enter(largest),
+  return {.window = enter(largest, entering),
           .most = largest.permits.count,
           .threshold = std::min(threshold.count, largest.permits.count),
           .length = from_epoch ? *length : Nanos(0)};
@@ -39,12 +40,14 @@ bool MayBeAskedByDescriptors(const rule::RuleSet& set) {
 CountingWindows::CountingWindows(const rule::Rulebook& book, const Enter& enter)
     : by_limit_(book.limits().size()) {
   if (std::none_of(book.sets().begin(), book.sets().end(), MayBeAskedByDescriptors)) return;
-  std::transform(book.limits().begin(), book.limits().end(), by_limit_.begin(),
-                 [&](const Limit& limit) { return MakeWindow(limit, enter); });
+  std::transform(
+      book.limits().begin(), book.limits().end(), by_limit_.begin(),
+      [&](const Limit& limit) { return MakeWindow(limit, enter, Ledger::Entering::kToUse); });
   for (std::size_t i = 1; i < kLimitUnits; ++i) {
     const Nanos length = LengthOf(static_cast<LimitUnit>(i));
-    by_unit_[i] = MakeWindow(
-        FixedWindow{.permits = Permits{1}, .window = length, .denied = Denied::kCounted}, enter);
+    by_unit_[i] =
+        MakeWindow(FixedWindow{.permits = Permits{1}, .window = length, .denied = Denied::kCounted},
+                   enter, Ledger::Entering::kJustInCase);
   }
 }
 

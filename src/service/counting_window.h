@@ -44,7 +44,7 @@ Tally Uncount(Ledger& ledger, const CountingWindow& window, KeyHash key, std::ui
 // All that checks by descriptors may ask for, entered when rules are published: they never wait.
 class CountingWindows {
  public:
-  using Enter = std::function<Ledger::LimitHandle(const Limit&)>;
+  using Enter = std::function<Ledger::LimitHandle(const Limit&, Ledger::Entering)>;
 
   CountingWindows() = default;
   // Nothing is entered if no rule has a descriptor and no namespace is left to overrides.

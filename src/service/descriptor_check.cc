@@ -48,7 +48,10 @@ struct Said {
 // Of several limits of a rule, the status tells the one that matters most.
 bool Outweighs(const Said& said, const DescriptorStatus& status, bool was_over) {
   if (!status.limit || said.over != was_over) return !status.limit || said.over;
-  if (said.over) return !said.until_reset || said.until_reset > status.until_reset;
+  if (said.over) {
+    const Nanos never = Nanos::max();
+    return said.until_reset.value_or(never) > status.until_reset.value_or(never);
+  }
   return said.remaining < status.remaining;
 }
 
@@ -304,8 +307,7 @@ class DescriptorChecker::Round {
   [[nodiscard]] bool IsRefused() const {
     std::size_t quotas = 0;
     std::size_t quotas_over = 0;
-    for (std::size_t i = 0; i < reply_.statuses_.size(); ++i) {
-      const DescriptorStatus& status = reply_.statuses_[i];
+    for (const DescriptorStatus& status : reply_.statuses_) {
       if (status.over && !status.in_quota) return true;
       quotas += status.in_quota ? 1 : 0;
       quotas_over += status.over ? 1 : 0;

@@ -24,9 +24,11 @@ enum class LimitUnit : std::uint8_t {
 inline constexpr std::size_t kLimitUnits = 8;
 
 constexpr Nanos LengthOf(LimitUnit unit) {
-  constexpr std::array<std::int64_t, kLimitUnits> kSeconds = {
-      0, 1, 60, 3600, 86400, 30 * 86400, 365 * 86400, 7 * 86400};
-  return std::chrono::seconds(kSeconds[static_cast<std::size_t>(unit)]);
+  using std::chrono::hours;
+  constexpr std::array<Nanos, kLimitUnits> kLengths = {
+      Nanos(0),  std::chrono::seconds(1), std::chrono::minutes(1), hours(1),
+      hours(24), hours(24 * 30),          hours(24 * 365),         hours(24 * 7)};
+  return kLengths[static_cast<std::size_t>(unit)];
 }
 
 constexpr LimitUnit UnitOf(Nanos window) {

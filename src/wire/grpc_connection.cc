@@ -172,6 +172,9 @@ void GrpcConnection::OnHead(Stream& stream) {
 
 void GrpcConnection::OnData(Stream& stream, std::string_view bytes) {
   while (!bytes.empty() && !stream.is_finished()) {
+    if (stream.has_question) {
+      return Refuse(stream, {GrpcCode::kInternal, "a unary call has one message, got another"});
+    }
     const std::size_t waited = stream.reader.waiting();
     const GrpcRead read = stream.reader.Next(bytes, limits_.message);
     waiting_ += stream.reader.waiting() - waited;
@@ -200,8 +203,6 @@ void GrpcConnection::OnMessage(Stream& stream, std::string_view message) {
   if (stream.found.shape == GrpcShape::kStreams) {
     ++answered_;
     service_.OnMessage(stream, message);
-  } else if (stream.has_question) {
-    Refuse(stream, {GrpcCode::kInternal, "a unary call has one message, got another"});
   } else {
     stream.has_question = true;
     stream.question = message;

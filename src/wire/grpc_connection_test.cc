@@ -109,7 +109,11 @@ TEST_F(GrpcConnectionTest, AUnaryCallHasExactlyOneMessage) {
   const std::int32_t two = client_->Call(CallFields("/echo"), Framed("a") + Framed("b"));
   const std::int32_t empty = client_->Call("/echo", "");
   Exchange();
-  for (const std::int32_t id : {none, half, two}) EXPECT_EQ(Heard(id).field("grpc-status"), "13");
+  const std::int32_t more = client_->Call(CallFields("/echo"), Framed("a") + Framed("b", 1));
+  const std::string bytes = client_->Bytes();
+  for (const char& byte : bytes) Serve({&byte, 1});
+  for (const std::int32_t id : {none, half, two, more})
+    EXPECT_EQ(Heard(id).field("grpc-status"), "13");
   EXPECT_EQ(Heard(empty).field("grpc-status"), "0");
   EXPECT_EQ(service_.answered, 1);
 }

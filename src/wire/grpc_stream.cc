@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <exception>
 #include <stdexcept>
 
@@ -108,8 +107,7 @@ ssize_t GrpcConnection::Stream::Read(nghttp2_session* /*session*/, std::int32_t 
                                      std::uint8_t* buffer, std::size_t room, std::uint32_t* flags,
                                      nghttp2_data_source* source, void* /*connection*/) {
   Stream& stream = *static_cast<Stream*>(source->ptr);
-  const std::size_t size = std::min(room, stream.out_.size() - stream.sent_);
-  std::memcpy(buffer, stream.out_.data() + stream.sent_, size);
+  const std::size_t size = stream.out_.copy(reinterpret_cast<char*>(buffer), room, stream.sent_);
   stream.sent_ += size;
   stream.connection_.unsent_ -= size;
   if (stream.sent_ < stream.out_.size()) return static_cast<ssize_t>(size);
