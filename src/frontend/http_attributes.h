@@ -22,7 +22,7 @@ namespace weir {
 
 // Who asks, as far as the connection shows.
 struct HttpPeer {
-  rule::Address address;
+  std::optional<rule::Address> address;  // none on a Unix socket
   bool is_gateway = false;  // believed when it speaks for others
 };
 
