@@ -23,7 +23,7 @@ namespace weir {
 // Who asks, as far as the connection shows.
 struct HttpPeer {
   std::optional<rule::Address> address;  // none on a Unix socket
-  bool is_gateway = false;  // believed when it speaks for others
+  bool is_gateway = false;               // believed when it speaks for others
 };
 
 class HttpAttributes {
