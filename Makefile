@@ -4,8 +4,8 @@ FUZZ_SECONDS ?= 30
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build configure build serve test bench bench-server bench-billion flood check check-format \
-	check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
+.PHONY: help deps deps-build configure build serve test test-envoy bench bench-server bench-billion flood check \
+	check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ serve: build ## build the program and start the server
 test: configure ## build everything and run all tests
 	cmake --build --preset release
 	ctest --preset release
+
+test-envoy: build ## Envoy, from PyPI, asks Weir: not part of the other tests
+	tools/test_envoy.sh build/weir
 
 bench: configure ## build and run the benchmarks
 	cmake --build --preset release

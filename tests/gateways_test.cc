@@ -103,8 +103,8 @@ class GatewayConcurrentTest : public testing::TestWithParam<Combination> {
   // Asks the gateway, as a client with that address.
   std::string Curl(const std::string& rest, const std::string& client = "127.0.0.2") {
     return WithLowerCaseFields(Shell("curl -s -i --max-time 100 --interface " + client +
-                                           " http://127.0.0.1:" + std::to_string(gateway_->port()) +
-                                           rest));
+                                     " http://127.0.0.1:" + std::to_string(gateway_->port()) +
+                                     rest));
   }
 
   TemporaryFile folder_;

@@ -46,14 +46,14 @@ class RedisClientConcurrentTest : public testing::Test {
 // Debian's Python has Debian's library, whatever other Python is in PATH.
 TEST_F(RedisClientConcurrentTest, ALibraryOfRedisIsServed) {
   EXPECT_THAT(Shell("/usr/bin/python3 " WEIR_SOURCE_DIR "/tests/redis_client.py " + port() +
-                          " open.sesame && echo all is well"),
+                    " open.sesame && echo all is well"),
               AllOf(HasSubstr("\nOK\n"), HasSubstr("all is well")));
 }
 
 TEST_F(RedisClientConcurrentTest, EveryRequestOfTheBenchmarkIsAnsweredAndCountedOnce) {
   const std::string redis = " -p " + port() + " -a open.sesame --no-auth-warning ";
   EXPECT_THAT(Shell("redis-benchmark -p " + port() +
-                          " -a open.sesame -n 4000 -c 20 -P 10 -q CL.THROTTLE shared 9999 1 3600"),
+                    " -a open.sesame -n 4000 -c 20 -P 10 -q CL.THROTTLE shared 9999 1 3600"),
               AllOf(HasSubstr("requests per second"), Not(HasSubstr("rror"))));
   EXPECT_THAT(Shell("redis-cli" + redis + "CL.THROTTLE shared 9999 1 3600"),
               StartsWith("0\n10000\n5999\n-1\n"));

@@ -22,8 +22,8 @@ namespace weir {
 
 // Who asks, as far as the connection shows.
 struct HttpPeer {
-  rule::Address address;
-  bool is_gateway = false;  // believed when it speaks for others
+  std::optional<rule::Address> address;  // none on a Unix socket
+  bool is_gateway = false;               // believed when it speaks for others
 };
 
 class HttpAttributes {

@@ -55,7 +55,7 @@ HttpSession::HttpSession(Checker& checker, const HttpOptions& options,
   // Whoever may say for whom a connection is has passed on that one's bytes. What is believed is
   // what that one may be believed.
   const std::optional<rule::Address> speaker = proxied ? proxied : peer;
-  peer_.address = speaker.value_or(rule::Address::Parse("127.0.0.1").value());
+  peer_.address = speaker;
   const auto trusted = [&](const rule::Network& network) { return network.Contains(*speaker); };
   peer_.is_gateway =
       !speaker || std::any_of(options.gateways.begin(), options.gateways.end(), trusted);
@@ -205,12 +205,14 @@ void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& pr
     AnswerRefusal(progress, out);
     return;
   }
-  std::string& to = reply_.wait() > Nanos(0) ? held_ : out;
+  // Who only looks is told at once.
+  const bool waits = reply_.wait() > Nanos(0) && check.intent == CheckRequest::Intent::kTake;
+  std::string& to = waits ? held_ : out;
   HttpReply answer(to, 200, To());
   AppendFields(reply_, options_.fields, to);
   AppendDecision(IsRefusedInShadow(reply_) ? "shadow-deny" : "allow", to);
   answer.Finish();
-  if (reply_.wait() > Nanos(0)) {
+  if (waits) {
     progress.then = Then::kHold;
     progress.hold = reply_.wait();
     close_after_held_ = !request_.keep_alive;

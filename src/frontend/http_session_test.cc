@@ -89,6 +89,20 @@ TEST_F(HttpSessionTest, WhoIsNoGatewayIsNotBelieved) {
   EXPECT_THAT(Send(other_lie, "203.0.113.7"), StartsWith("HTTP/1.1 429"));
 }
 
+TEST_F(HttpSessionTest, WhoCanConnectToAUnixSocketIsBelieved) {
+  Use("- {name: login, match: {path: /login}, by: [ip], limit: 1/min}");
+  const auto ask = [&](const std::string& client) {
+    session_.emplace(checker_, options_, std::nullopt, std::nullopt);
+    std::string out;
+    session_->Serve(Get("/check", "X-Forwarded-Uri: /login\r\nX-Forwarded-For: " + client + "\r\n"),
+                    kStart, out);
+    return out.substr(9, 3);
+  };
+  EXPECT_EQ(ask("203.0.113.7"), "200");
+  EXPECT_EQ(ask("1.1.1.1, 203.0.113.7"), "429");
+  EXPECT_EQ(ask("203.0.113.8"), "200");
+}
+
 TEST_F(HttpSessionTest, ThePathBehindThePrefixIsTheClientsOwn) {
   Use("- {name: a, match: {path: /a b, method: DELETE, header.x-plan: pro, query.q: 'x y', "
       "cookie.s: '1', host: shop.example}, limit: blocked}");

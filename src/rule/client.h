@@ -41,7 +41,7 @@ struct ClientOptions {
 // What is known of a request before it is known whose it is. Views: what they look at must outlive
 // the call.
 struct ConnectionFacts {
-  Address peer;                    // whose connection it is
+  std::optional<Address> peer;     // whose connection it is; none on a Unix socket
   std::optional<Address> proxied;  // what the PROXY protocol said on it
   HeaderFields fields;
 };

@@ -14,11 +14,11 @@ bool IsTrusted(const Address& hop, unsigned steps, const TrustedHops& trusted) {
 
 }  // namespace
 
-Address ClientAddress(const Address& peer, const std::optional<Address>& proxied,
+Address ClientAddress(const std::optional<Address>& peer, const std::optional<Address>& proxied,
                       HeaderFields fields, const TrustedHops& trusted) {
   ForwardedWalk entries(trusted.header, fields);
-  Address here = peer;
-  for (unsigned steps = 0; IsTrusted(here, steps, trusted); ++steps) {
+  Address here = peer ? *peer : Address::Parse("127.0.0.1").value();
+  for (unsigned steps = 0; (steps == 0 && !peer) || IsTrusted(here, steps, trusted); ++steps) {
     const std::optional<Address> next = steps == 0 && proxied ? proxied : entries.Next();
     if (!next) break;
     here = *next;

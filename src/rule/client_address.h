@@ -33,8 +33,9 @@ struct TrustedHops {
   ForwardedHeader header = ForwardedHeader::kNone;
 };
 
+// `peer`: none on a Unix socket, where whoever can connect is trusted; it counts as 127.0.0.1.
 // `proxied`: what the PROXY protocol said on this connection, if it said anything.
-Address ClientAddress(const Address& peer, const std::optional<Address>& proxied,
+Address ClientAddress(const std::optional<Address>& peer, const std::optional<Address>& proxied,
                       HeaderFields fields, const TrustedHops& trusted);
 
 }  // namespace weir::rule
