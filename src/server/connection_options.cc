@@ -93,7 +93,8 @@ Result<std::vector<rule::Network>> ReadNetworks(const std::string& option,
   for (const std::string& text : texts) {
     const std::optional<rule::Network> network = rule::Network::Parse(text);
     if (!network) {
-      return Error{option + ": expected a network such as 10.0.0.0/8, got '" + text + "'"};
+      return Error{std::string(option).append(": expected a network such as 10.0.0.0/8, got '") +
+                   text + "'"};
     }
     networks.push_back(*network);
   }
