@@ -16,8 +16,11 @@ enum Method : std::uint8_t { kShouldRateLimit, kHealthCheck, kHealthWatch, kRefl
 
 GrpcSession::Progress GrpcSession::Serve(std::string_view bytes, Instant now, std::string& out) {
   now_ = now;
+  requests_ = 0;
+  errors_ = 0;
   health_.TellChanges();
-  return connection_.Serve(bytes, now, out);
+  const wire::GrpcConnection::Progress progress = connection_.Serve(bytes, now, out);
+  return {progress, requests_, errors_};
 }
 
 void GrpcSession::Leave() {
@@ -38,9 +41,15 @@ GrpcMethod GrpcSession::Find(std::string_view path) {
 
 GrpcStatus GrpcSession::Answer(std::uint8_t method, std::string_view message,
                                std::string& response) {
-  if (method == kHealthCheck) return health_.Check(message, response);
-  GrpcStatus status = rate_limit_.Answer(message, now_, response_);
-  response += response_;
+  ++requests_;
+  GrpcStatus status;
+  if (method == kHealthCheck) {
+    status = health_.Check(message, response);
+  } else {
+    status = rate_limit_.Answer(message, now_, response_);
+    response += response_;
+  }
+  if (!status.ok()) ++errors_;
   return status;
 }
 

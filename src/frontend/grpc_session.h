@@ -14,6 +14,7 @@
 
 #include "frontend/grpc_health.h"
 #include "frontend/should_rate_limit.h"
+#include "frontend/traffic.h"
 #include "service/checker.h"
 #include "wire/grpc_connection.h"
 
@@ -24,11 +25,15 @@ struct GrpcOptions {
   RateLimitOptions rate_limit = {};
   wire::GrpcLimits limits = {};
   const std::atomic<bool>* ready = nullptr;  // null: always
+  Traffic* traffic = nullptr;                // null: nobody counts
 };
 
 class GrpcSession final : private wire::GrpcService {
  public:
-  using Progress = wire::GrpcConnection::Progress;
+  struct Progress : wire::GrpcConnection::Progress {
+    std::uint64_t requests = 0;
+    std::uint64_t errors = 0;  // of these, answered with a status that is not OK
+  };
 
   GrpcSession(Checker& checker, const GrpcOptions& options)
       : rate_limit_(checker, options.rate_limit),
@@ -56,7 +61,10 @@ class GrpcSession final : private wire::GrpcService {
   GrpcHealth health_;
   wire::GrpcConnection connection_;
   std::string response_;
-  Instant now_{};  // when the bytes at hand came
+  // Of the bytes at hand: when they came, and how many calls they brought.
+  Instant now_{};
+  std::uint64_t requests_ = 0;
+  std::uint64_t errors_ = 0;
 };
 
 }  // namespace weir

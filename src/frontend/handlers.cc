@@ -87,12 +87,14 @@ class RespHandler final : public net::Handler {
 class GrpcHandler final : public net::Handler {
  public:
   GrpcHandler(Checker& checker, const GrpcOptions& options)
-      : checker_(checker), session_(checker, options) {}
+      : checker_(checker), traffic_(options.traffic), session_(checker, options) {}
 
   net::Progress OnBytes(std::string_view unread, net::Connection& connection,
                         std::string& out) override {
     if (connection.is_draining()) session_.Leave();
-    const GrpcSession::Progress progress = session_.Serve(unread, checker_.Now(), out);
+    const Instant now = checker_.Now();
+    const GrpcSession::Progress progress = session_.Serve(unread, now, out);
+    CountIn(traffic_, Protocol::kGrpc, progress, checker_, now);
     return {.consumed = progress.consumed,
             .next = progress.close  ? Next::kClose
                     : progress.more ? Next::kAgain
@@ -106,6 +108,7 @@ class GrpcHandler final : public net::Handler {
 
  private:
   Checker& checker_;
+  Traffic* traffic_;
   GrpcSession session_;
 };
 

@@ -141,6 +141,7 @@ bool HttpSession::ReadBody(std::string_view bytes, Progress& progress, std::stri
     return body_left_ == 0;
   }
   const wire::ChunkRead read = chunks_->Read(bytes, body_);
+  if (body_kind_ == Body::kUnwanted) body_.clear();
   progress.consumed += read.consumed;
   if (read.status == wire::ChunkStatus::kBad) {
     if (body_kind_ == Body::kWanted) Refuse(read.code, read.reason, out);

@@ -131,6 +131,7 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   parts->grpc.ready = &parts->ready;
   parts->grpc.rate_limit = options.rate_limit;
   parts->resp.traffic = &parts->traffic;
+  parts->grpc.traffic = &parts->traffic;
   const Result<ConnectionSettings> connections = Read(options.connections);
   if (!connections) return connections.error();
 

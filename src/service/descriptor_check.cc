@@ -94,6 +94,7 @@ class DescriptorChecker::Round {
     }
     TakePending();
     Judge();
+    CountOutcomes();
   }
 
  private:
@@ -238,6 +239,7 @@ class DescriptorChecker::Round {
     const Decision banned = ledger_.Peek(BanOf(rule, key), now_);
     if (banned) return false;
     const std::uint32_t limit = rule.counters[0].allowance.limits[0];
+    reply_.statuses_[number].banned = enforced;
     Say(number, enforced, {true, ToldOf(limit, number), 0, banned.retry_after});
     return true;
   }
@@ -329,6 +331,24 @@ class DescriptorChecker::Round {
     reply_.refused_ = IsRefused() && !options_.shadow_mode;
   }
 
+  // --- what is counted
+
+  static RuleOutcome OutcomeOf(const DescriptorStatus& status) {
+    if (status.over) return status.banned ? RuleOutcome::kBanned : RuleOutcome::kDenied;
+    return status.over_in_shadow ? RuleOutcome::kShadowDenied : RuleOutcome::kAllowed;
+  }
+
+  void CountOutcomes() const {
+    bool matched = false;
+    for (const DescriptorStatus& status : reply_.statuses_) {
+      matched |= status.limit.has_value() || status.rule != nullptr;
+      if (status.rule != nullptr) active_.counters.Count(*status.rule, OutcomeOf(status));
+    }
+    active_.counters.Count(space_, reply_.refused_ ? RequestOutcome::kDenied
+                                   : matched       ? RequestOutcome::kAllowed
+                                                   : RequestOutcome::kUnmatched);
+  }
+
   Ledger& ledger_;
   const DescriptorOptions& options_;
   const DescriptorRequest& request_;
@@ -344,7 +364,10 @@ void DescriptorChecker::Check(const DescriptorRequest& request, Instant now,
   const ActiveRules& active = *reply.rules_.emplace(checker_.rules());
   reply.statuses_.resize(request.descriptors.size());
   reply.space_ = active.book->Find(request.domain);
-  if (reply.space_ == nullptr) return;
+  if (reply.space_ == nullptr) {
+    checker_.counters().CountUnknownSpace();
+    return;
+  }
   Round(checker_.ledger(), options_, request, now, reply).Run();
 }
 

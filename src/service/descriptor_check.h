@@ -64,6 +64,7 @@ struct DescriptorStatus {
 
   bool over = false;
   bool over_in_shadow = false;            // would be over if its rule were enforced
+  bool banned = false;                    // over because of a ban that was in force before
   bool in_quota = false;                  // refuses only together with all others that are
   std::optional<ToldLimit> limit = {};    // none: nothing is limited, or it is unlimited
   std::uint32_t remaining = 0;            // kUnlimited, if it is
