@@ -57,6 +57,9 @@ std::vector<std::string> HaproxyCommand(const GatewaySetup& setup) {
                                 {"lua.weir weir 100", "lua.weir weir" + patience},
                                 {"127.0.0.1:3000", setup.app},
                                 {"bind :80", "bind 127.0.0.1:" + std::to_string(setup.port)}});
+  if (setup.patience == Patience::kAMinute) {
+    config = Adapted(config, {{"option httpchk", "timeout check 1m\n  option httpchk"}});
+  }
   if (setup.without_weir == WithoutWeir::kAreRefused) {
     config = Adapted(config, {{"# http-request return", "http-request return"}});
   }

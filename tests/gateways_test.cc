@@ -69,13 +69,14 @@ class GatewayConcurrentTest : public testing::TestWithParam<Combination> {
     options.http = GetParam().transport == Transport::kTcp
                        ? "127.0.0.1:0"
                        : "unix:" + (folder_.folder() / "weir.sock").string();
+    options.grpc = "";
     options.resp = "";
     options.rules = folder_.folder() / "rules.yaml";
     options.state = "memory";
     options.max_keys = 1000;
     options.threads = 1;
     // The clients of these tests call from other addresses of loopback, and are not believed.
-    options.gateways = {"127.0.0.1/32"};
+    options.clients.gateways = {"127.0.0.1/32"};
     Result<std::unique_ptr<RunningServer>> weir = RunningServer::Start(options);
     ASSERT_TRUE(weir.ok()) << weir.error().message;
     weir_ = std::move(*weir);

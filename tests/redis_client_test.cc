@@ -27,6 +27,7 @@ class RedisClientConcurrentTest : public testing::Test {
            "rules: [{name: orders, match: {path: /orders}, by: [user], limit: 2/h}]\n";
     ServeOptions options;
     options.http = "";
+    options.grpc = "";
     options.resp = "127.0.0.1:0";
     options.rules = folder_.folder() / "rules.yaml";
     options.state = "memory";
