@@ -1,5 +1,6 @@
-// Requests as they come out of a socket, answered by a session: protocol, rules and limits, but no
-// kernel. What tools/check_instructions.sh counts the instructions of.
+// Requests as they come out of a socket, answered by a session and counted as a handler counts
+// them: protocol, rules, limits and metrics, but no kernel. What tools/check_instructions.sh counts
+// the instructions of.
 //
 //   session_bench weir.check|cl.throttle|http REQUESTS [PER_READ]
 //
@@ -20,6 +21,7 @@
 #include "bench/measure.h"
 #include "frontend/http_session.h"
 #include "frontend/resp_session.h"
+#include "frontend/traffic.h"
 #include "rule/rule_file.h"
 #include "service/checker.h"
 
@@ -50,12 +52,15 @@ template <typename Session>
 std::uint64_t Serve(Checker& checker, Session& session, const Questions& questions,
                     std::uint64_t wanted, std::size_t per_read) {
   std::string out;
+  Traffic traffic;
   std::uint64_t bytes = 0;
   std::size_t next = 0;
   for (std::uint64_t done = 0; done < wanted; done += per_read) {
     if (next + per_read > questions.count()) next = 0;
     out.clear();
-    session.Serve(questions.Bytes(next, per_read), checker.Now(), out);
+    const Instant now = checker.Now();
+    const auto progress = session.Serve(questions.Bytes(next, per_read), now, out);
+    traffic.Count(Protocol::kResp, {progress.requests, progress.errors, checker.Now() - now});
     bytes += out.size();
     next += per_read;
   }
