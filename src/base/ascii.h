@@ -38,11 +38,14 @@ constexpr bool SameIgnoringCase(std::string_view a, std::string_view b) {
                       [](char x, char y) { return ToLower(x) == ToLower(y); });
   }
   if (a.size() < kWordBytes) return internal::SameWord(LoadShort(a), LoadShort(b));
-  const std::size_t last = a.size() - kWordBytes;  // may overlap the one before it
-  for (std::size_t at = 0; at < last; at += kWordBytes) {
-    if (!internal::SameWord(LoadWord(a.data() + at), LoadWord(b.data() + at))) return false;
+  // The last word first, which may overlap the one before it: names differ at their ends.
+  std::size_t at = a.size() - kWordBytes;
+  if (!internal::SameWord(LoadWord(a.data() + at), LoadWord(b.data() + at))) return false;
+  for (; at > kWordBytes; at -= kWordBytes) {
+    const std::size_t before = at - kWordBytes;
+    if (!internal::SameWord(LoadWord(a.data() + before), LoadWord(b.data() + before))) return false;
   }
-  return internal::SameWord(LoadWord(a.data() + last), LoadWord(b.data() + last));
+  return at == 0 || internal::SameWord(LoadWord(a.data()), LoadWord(b.data()));
 }
 
 }  // namespace weir

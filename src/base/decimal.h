@@ -45,7 +45,14 @@ inline char* WriteDecimal(std::uint64_t value, char* to) {
     two(value);
     return to;
   }
-  to = WriteDecimal(value / 100, to);
+  if (value < 1'000) {
+    *to++ = static_cast<char>('0' + value / 100);
+  } else if (value < 10'000) {
+    two(value / 100);
+  } else {
+    to = WriteDecimal(value / 10'000, to);
+    two(value / 100 % 100);
+  }
   two(value % 100);
   return to;
 }

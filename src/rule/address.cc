@@ -9,14 +9,6 @@ namespace weir::rule {
 namespace {
 
 constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
-constexpr unsigned kMappedBits = 96;
-
-// The first `bits` of the half of an address, at most all of it.
-constexpr std::uint64_t FirstBits(unsigned bits) {
-  return bits == 0 ? 0 : ~std::uint64_t{0} << (64 - std::min(bits, 64U));
-}
-constexpr unsigned BitsBehindFirstHalf(unsigned bits) { return bits > 64 ? bits - 64 : 0; }
-
 }  // namespace
 
 std::optional<Address> Address::Parse(std::string_view text) {
@@ -32,9 +24,8 @@ std::optional<Address> Address::Parse(std::string_view text) {
 
 Address Address::Masked(unsigned bits) const {
   if (is_v4()) bits += kMappedBits;
-  const std::array<std::uint64_t, 2> words = {
-      __builtin_bswap64(word(0) & FirstBits(bits)),
-      __builtin_bswap64(word(1) & FirstBits(BitsBehindFirstHalf(bits)))};
+  const std::array<std::uint64_t, 2> words = {__builtin_bswap64(word(0) & FirstBits(bits, 0)),
+                                              __builtin_bswap64(word(1) & FirstBits(bits, 1))};
   Address masked;
   std::memcpy(masked.bytes_.data(), words.data(), sizeof words);
   return masked;
@@ -60,21 +51,15 @@ std::optional<Network> Network::Parse(std::string_view text) {
   const Result<std::uint64_t> bits = ParseCount(digits);
   // "::ffff:10.0.0.0/104" is written in the bits of IPv6.
   const unsigned implied =
-      address->is_v4() && text.find(':') != std::string_view::npos ? kMappedBits : 0;
+      address->is_v4() && text.find(':') != std::string_view::npos ? Address::kMappedBits : 0;
   if (!bits || *bits < implied || *bits - implied > whole) return std::nullopt;
   const Network network(*address, static_cast<unsigned>(*bits) - implied);
   if (network.address() != *address) return std::nullopt;
   return network;
 }
 
-bool Network::Contains(const Address& address) const {
-  if (address.is_v4() != address_.is_v4()) return false;
-  return ((address.word(0) ^ address_.word(0)) & FirstBits(bits_)) == 0 &&
-         ((address.word(1) ^ address_.word(1)) & FirstBits(BitsBehindFirstHalf(bits_))) == 0;
-}
-
 std::string Network::ToString() const {
-  const unsigned bits = address_.is_v4() ? bits_ - kMappedBits : bits_;
+  const unsigned bits = address_.is_v4() ? bits_ - Address::kMappedBits : bits_;
   return address_.ToString() + "/" + std::to_string(bits);
 }
 

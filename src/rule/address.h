@@ -4,6 +4,7 @@
 // one kind of address, and a client is the same client whichever way it is written.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <compare>
@@ -45,6 +46,13 @@ class Address {
  private:
   friend class Network;
 
+  static constexpr unsigned kMappedBits = 96;  // in front of an address of IPv4
+
+  // Those of the first `bits` of an address that lie in one of its halves.
+  static constexpr std::uint64_t FirstBits(unsigned bits, unsigned half) {
+    const unsigned here = bits - std::min(bits, 64 * half);
+    return here == 0 ? 0 : ~std::uint64_t{0} << (64 - std::min(here, 64U));
+  }
   // The first or second half as a number, to be compared and masked without a loop over its bytes.
   [[nodiscard]] std::uint64_t word(std::size_t half) const {
     std::uint64_t word = 0;
@@ -63,9 +71,15 @@ class Network {
   static std::optional<Network> Parse(std::string_view text);
   // REQUIRES: bits <= 32 for IPv4, 128 for IPv6
   Network(const Address& address, unsigned bits)
-      : address_(address.Masked(bits)), bits_(bits + (address.is_v4() ? 96 : 0)) {}
+      : address_(address.Masked(bits)),
+        bits_(bits + (address.is_v4() ? Address::kMappedBits : 0)) {}
 
-  [[nodiscard]] bool Contains(const Address& address) const;
+  [[nodiscard]] bool Contains(const Address& address) const {
+    const bool is_inside =
+        ((address.word(0) ^ address_.word(0)) & Address::FirstBits(bits_, 0)) == 0 &&
+        ((address.word(1) ^ address_.word(1)) & Address::FirstBits(bits_, 1)) == 0;
+    return is_inside && (bits_ >= Address::kMappedBits || !address.is_v4());
+  }
   [[nodiscard]] const Address& address() const { return address_; }
   // Of the 128 of an IPv6 address, for IPv4 too.
   [[nodiscard]] unsigned bits() const { return bits_; }

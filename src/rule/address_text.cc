@@ -10,6 +10,7 @@ namespace weir::rule {
 namespace {
 
 constexpr int kGroups = 8;
+constexpr std::size_t kBytes = 16;
 constexpr int kNowhere = -1;
 
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -60,7 +61,10 @@ bool ReadIpv4(std::string_view text, std::uint8_t* to) {
     unsigned value = digit();
     if (value > 9) return false;
     ++at;
-    for (int i = 0; i < 2 && value != 0 && digit() <= 9; ++i) value = value * 10 + digit(), ++at;
+    for (int i = 0; i < 2 && value != 0 && digit() <= 9; ++i) {
+      value = value * 10 + digit();
+      ++at;
+    }
     if (value > 255) return false;
     *to++ = static_cast<std::uint8_t>(value);
     if (octet == 3) return at == end;
@@ -69,8 +73,8 @@ bool ReadIpv4(std::string_view text, std::uint8_t* to) {
 }
 
 bool ReadIpv6(std::string_view text, std::uint8_t* to) {
-  std::array<std::uint8_t, 2 * kGroups> bytes{};
-  constexpr std::size_t kNoGap = 2 * kGroups + 1;
+  std::array<std::uint8_t, kBytes> bytes{};
+  constexpr std::size_t kNoGap = kBytes + 1;
   std::size_t used = 0;      // of bytes
   std::size_t gap = kNoGap;  // where "::" stands
   std::size_t at = 0;

@@ -41,6 +41,7 @@ bool IsPort(std::string_view text) {
 
 // "203.0.113.7", "203.0.113.7:80", "2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:80".
 std::optional<Address> ParseNode(std::string_view text) {
+  if (const std::optional<Address> alone = Address::Parse(text)) return alone;  // most of them
   if (text.starts_with('[')) {
     const std::size_t close = text.find(']');
     if (close == kNowhere) return std::nullopt;
@@ -111,6 +112,7 @@ std::size_t StartOfLastEntry(std::string_view list, ForwardedHeader header) {
   const std::size_t stop =
       list.size() > ForwardedWalk::kLongestEntry ? list.size() - ForwardedWalk::kLongestEntry : 0;
   if (header == ForwardedHeader::kXForwardedFor) {  // which has no quotes
+    if (stop == 0 && list.find(',') == kNowhere) return 0;
     std::size_t i = list.size();
     while (i > stop && list[i - 1] != ',') --i;
     return i > stop || stop == 0 ? i : kNowhere;

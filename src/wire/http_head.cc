@@ -102,13 +102,15 @@ Fault TakeRequestLine(std::string_view& rest, HttpRequest& request) {
 
 // --- header fields ---
 
-constexpr bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+// In a value, whose other characters are all above.
+constexpr bool IsBlank(char c) { return static_cast<unsigned char>(c) <= ' '; }
 
 // One field with its line end, which is taken from `rest`.
 Fault TakeField(std::string_view& rest, HeaderField& field) {
   const std::size_t colon = FindNameEnd(rest);
   if (colon == 0 || rest[colon] != ':') {
-    if (IsBlank(rest.front())) return Bad(400, "a header field goes on in the next line");
+    if (rest.front() == ' ' || rest.front() == '\t')
+      return Bad(400, "a header field goes on in the next line");
     return Bad(400, "a header field does not begin with a name and a colon right behind it");
   }
   const std::size_t line_end = FindFieldEnd(rest, colon + 1);
@@ -118,7 +120,7 @@ Fault TakeField(std::string_view& rest, HeaderField& field) {
   }
   std::size_t begin = colon + 1;
   std::size_t end = line_end;
-  while (IsBlank(text[begin])) ++begin;  // stops at CR
+  while (begin < end && IsBlank(text[begin])) ++begin;
   while (begin < end && IsBlank(text[end - 1])) --end;
   field = {.name = {text, colon}, .value = {text + begin, end - begin}};
   rest.remove_prefix(line_end + 2);

@@ -12,8 +12,7 @@ constexpr std::size_t kRestOfRequestLine = 11;  // than method and target: two b
 
 }  // namespace
 
-std::optional<std::string_view> HttpRequest::Field(std::string_view name) const {
-  if ((name_lengths & LengthBit(name)) == 0) return std::nullopt;
+std::optional<std::string_view> HttpRequest::FindField(std::string_view name) const {
   for (const rule::HeaderField& field : fields) {
     if (rule::SameIgnoringCase(field.name, name)) return field.value;
   }

@@ -53,7 +53,13 @@ struct HttpRequest {
     return std::uint64_t{1} << (name.size() % 64);
   }
   // The first field of that name, in any case.
-  [[nodiscard]] std::optional<std::string_view> Field(std::string_view name) const;
+  [[nodiscard]] std::optional<std::string_view> Field(std::string_view name) const {
+    if ((name_lengths & LengthBit(name)) == 0) return std::nullopt;
+    return FindField(name);
+  }
+
+ private:
+  [[nodiscard]] std::optional<std::string_view> FindField(std::string_view name) const;
 };
 
 enum class HttpStatus : std::uint8_t {

@@ -1,6 +1,7 @@
 #include "wire/resp_request.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/byte_words.h"
 #include "wire/resp_words.h"
@@ -38,8 +39,8 @@ Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
 
 // Where an argument begins, and how long it says it is.
 struct Bulk {
-  std::size_t at = 0;  // 0: there is none
-  std::size_t size = 0;
+  std::size_t at = 0;
+  std::size_t size = std::numeric_limits<std::size_t>::max();  // longer than any: there is none
 };
 
 Bulk ReadLongBulkStart(std::string_view bytes, std::size_t at) {
@@ -106,7 +107,7 @@ std::size_t RespReader::ReadWholeArray(std::string_view bytes,
   for (std::string_view& argument : arguments) {
     if (bytes.size() < at + kWordBytes) return 0;
     const Bulk bulk = ReadBulkStart(bytes, at);
-    if (bulk.at == 0 || bulk.size > limits_.bulk) return 0;
+    if (bulk.size > limits_.bulk) return 0;
     argument = {bytes.data() + bulk.at, bulk.size};  // whether it ends there is seen with the next
     at = bulk.at + bulk.size;
   }

@@ -20,7 +20,7 @@ namespace weir::wire {
 
 struct RespLimits {
   std::size_t arguments = 1024;  // of one command
-  std::size_t bulk = 65'536;     // bytes of one argument
+  std::size_t bulk = 65'536;     // bytes of one argument. REQUIRES: below 4 GiB
   std::size_t line = 65'536;     // bytes of a command that is a line of words
   // Bytes of a command that is an array, lengths included. REQUIRES: below 4 GiB.
   std::size_t command = 1'048'576;
@@ -49,6 +49,7 @@ class RespReader {
  public:
   explicit RespReader(const RespLimits& limits = {}) : limits_(limits) {
     WEIR_CHECK(limits.command <= std::numeric_limits<std::uint32_t>::max());
+    WEIR_CHECK(limits.bulk <= std::numeric_limits<std::uint32_t>::max());
   }
 
   // `bytes`: all that is unread. It may lie elsewhere than at the last call, but begins with the
