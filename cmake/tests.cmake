@@ -16,7 +16,7 @@ if(tests)
   # What is tested is optimized; the tests themselves need not be, and compile in half the time.
   target_compile_options(weir_tests PRIVATE $<$<CONFIG:Release>:-O1>
     # GCC 12 sees them in std::string and in rule::Values, where there is nothing wrong.
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-maybe-uninitialized>)
+    "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-maybe-uninitialized>")
   target_precompile_headers(weir_tests PRIVATE
     <gmock/gmock.h> <gtest/gtest.h>
     <algorithm> <atomic> <chrono> <cstdint> <map> <string> <thread> <variant> <vector>)
