@@ -208,7 +208,7 @@ Result<LoadResult> Load::Run() {
   if (problem_) return *problem_;
   result_.seconds = static_cast<double>(now - counts_from_) / 1e9;
   if (is_open_loop()) CountUnanswered(now);
-  return std::move(result_);
+  return result_;
 }
 
 }  // namespace
