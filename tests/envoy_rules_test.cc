@@ -173,7 +173,8 @@ TEST(EnvoyRulesTest, WhatIsConvertedReadsAsTheSameRules) {
   }
 }
 
-// The blocks of YAML in docs/envoy.md: a file of theirs, and what its first rule is converted to.
+// Of the blocks of YAML in docs/envoy.md, the first is a file of theirs, and the last what its first
+// rule is converted to.
 TEST(EnvoyRulesTest, ThePageAboutThemTellsTheTruth) {
   const std::string page = Contents(std::filesystem::path(WEIR_SOURCE_DIR) / "docs" / "envoy.md");
   Lines blocks;
@@ -182,7 +183,7 @@ TEST(EnvoyRulesTest, ThePageAboutThemTellsTheTruth) {
     at += fence.size();
     blocks.push_back(page.substr(at, page.find("```", at) - at));
   }
-  ASSERT_EQ(blocks.size(), 2U);
+  ASSERT_GE(blocks.size(), 2U);
   Problems problems;
   const auto set = ReadEnvoyRules(blocks[0], "docs/envoy.md", problems);
   ASSERT_TRUE(set) << problems[0].ToString();
@@ -195,7 +196,7 @@ TEST(EnvoyRulesTest, ThePageAboutThemTellsTheTruth) {
     EXPECT_EQ(Answer(truth, *set), truth);
   }
   EXPECT_NE(page.find("path_/static/-baf219a4cd"), std::string::npos);
-  EXPECT_EQ(WriteRules({set->space, {set->rules[0]}}), blocks[1]);
+  EXPECT_EQ(WriteRules({set->space, {set->rules[0]}}), blocks.back());
 }
 
 TEST(EnvoyRulesTest, AFileIsTheirsIfItHasADomainOrDescriptorsAndNothingOfOurs) {

@@ -57,6 +57,7 @@ TEST_P(KilledServerConcurrentTest, NobodyGetsMoreThanItsLimitAndNothingIsForgott
   ServeOptions options;
   options.http = "127.0.0.1:0";
   options.resp = "127.0.0.1:0";
+  options.grpc = "";
   options.state = folder.path();
   options.max_keys = 1000;
   options.threads = 2;

@@ -86,6 +86,7 @@ class MetricsConcurrentTest : public testing::Test {
     ServeOptions options;
     options.http = "127.0.0.1:0";
     options.resp = "127.0.0.1:0";
+    options.grpc = "";
     options.state = "memory";
     options.rules = file_;
     options.max_keys = 10'000;

@@ -114,12 +114,12 @@ class HttpTarget final : public WireTarget {
   using WireTarget::WireTarget;
 
  private:
-  [[nodiscard]] std::string_view CheckVerb() const override { return ""; }
-  [[nodiscard]] std::string_view PeekVerb() const override { return R"(,"peek":true)"; }
+  [[nodiscard]] std::string_view CheckVerb() const override { return "check"; }
+  [[nodiscard]] std::string_view PeekVerb() const override { return "peek"; }
 
-  std::string Post(std::string_view path, std::string_view members, Permits cost, Instant now) {
+  std::string Post(std::string_view path, Permits cost, Instant now) {
     const std::string body = R"({"namespace":"wire","attributes":{"user":"7"},"cost":)" +
-                             std::to_string(cost.count) + std::string(members) + "}";
+                             std::to_string(cost.count) + "}";
     std::string answer;
     session_.Serve("POST /v1/" + std::string(path) + " HTTP/1.1\r\nHost: weir\r\nContent-Length: " +
                        std::to_string(body.size()) + "\r\n\r\n" + body,
@@ -128,10 +128,10 @@ class HttpTarget final : public WireTarget {
     return answer.substr(answer.find("\r\n\r\n") + 4);
   }
   void Settle(std::string_view verb, Permits cost, Instant now) override {
-    EXPECT_EQ(Post(verb, "", cost, now), "{}\n");
+    EXPECT_EQ(Post(verb, cost, now), "{}\n");
   }
   Decision Ask(std::string_view verb, Permits cost, Instant now) override {
-    const std::string reply = Post("check", verb, cost, now);
+    const std::string reply = Post(verb, cost, now);
     Decision decision;
     decision.remaining.count = Number(reply, "remaining").value();
     decision.wait = FromMillis(static_cast<std::int64_t>(Number(reply, "wait_ms").value()));
