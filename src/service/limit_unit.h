@@ -27,7 +27,7 @@ constexpr Nanos LengthOf(LimitUnit unit) {
   using std::chrono::hours;
   constexpr std::array<Nanos, kLimitUnits> kLengths = {
       Nanos(0),  std::chrono::seconds(1), std::chrono::minutes(1), hours(1),
-      hours(24), hours(24 * 30),          hours(24 * 365),         hours(24 * 7)};
+      hours(24), hours(24) * 30,          hours(24) * 365,         hours(24) * 7};
   return kLengths[static_cast<std::size_t>(unit)];
 }
 
