@@ -173,8 +173,8 @@ TEST(EnvoyRulesTest, WhatIsConvertedReadsAsTheSameRules) {
   }
 }
 
-// Of the blocks of YAML in docs/envoy.md, the first is a file of theirs, and the last what its first
-// rule is converted to.
+// Of the blocks of YAML in docs/envoy.md, the first is a file of theirs, and the last what its
+// first rule is converted to.
 TEST(EnvoyRulesTest, ThePageAboutThemTellsTheTruth) {
   const std::string page = Contents(std::filesystem::path(WEIR_SOURCE_DIR) / "docs" / "envoy.md");
   Lines blocks;

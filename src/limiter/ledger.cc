@@ -7,95 +7,15 @@
 #include "base/clock.h"
 #include "limiter/geometry.h"
 #include "limiter/key_hash.h"
+#include "limiter/ledger_shelf.h"
 #include "limiter/note_clock.h"
 #include "limiter/refund.h"
-#include "weir/take_all.h"
 
 namespace weir {
 
 using algorithm::Plan;
 using table::Geometry;
 using table::Memory;
-using table::Slot;
-
-namespace {
-
-constexpr std::uint16_t kCellKind = 0xFFFF;
-constexpr std::uint32_t kMostKinds = kCellKind - 1;
-
-}  // namespace
-
-// One table, and all plans that its keys may be under.
-class Ledger::Shelf final : public KeyStates {
- public:
-  Shelf(Memory memory, const Directory& directory)
-      : KeyStates(std::move(memory)), directory_(directory) {}
-
-  [[nodiscard]] table::Memory& memory() { return table_.memory(); }
-
-  // Runs `step(word)` on the word of a key whose limit comes with each request.
-  template <typename Step>
-  void ChangeCell(KeyHash hash, Instant now, const Step& step) noexcept {
-    const table::Table::Map map = table_.map();
-    const table::Key key = map.KeyOf(hash.low, hash.high, kCellKind);
-    if (table::AtomicSlot* slot = map.Look(key)) {
-      if (table::Table::TryUpdate(*slot, key.tag, step)) return;
-    }
-    table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t /*kind*/) { step(word); });
-  }
-
-  Nanos ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const override {
-    if (kind == kCellKind && !records_) return algorithm::Cell::ForgottenIn(word, now);
-    return KeyStates::ForgottenIn(kind, word, now);
-  }
-
-  // Marks the kinds that a key is remembered under. What is forgotten is emptied on the way, and so
-  // is what no plan can read: its kind may be given to another limit.
-  void NoteKinds(std::vector<bool>& in_use, Instant now) {
-    table_.ForEach([&](table::AtomicSlot& slot) {
-      if (records_) {
-        records_->Visit(slot, [&](table::Records::Locked& record) {
-          const auto kind = static_cast<std::uint16_t>(record.words()[0]);
-          if (Known(kind) == nullptr) {
-            record.BeginRewrite();  // and never ended: blank
-          } else {
-            in_use[kind] = true;
-          }
-        });
-        return;
-      }
-      Slot held = slot.Load();
-      while (held.word != 0 && ForgottenIn(table::KindOf(held.tag), held.word, now) == Nanos(0) &&
-             !slot.Swap(held, {held.tag, 0})) {
-        held = slot.Load();
-      }
-      if (slot.Load().word != 0) in_use[table::KindOf(slot.tag())] = true;
-    });
-  }
-
-  // A change of rules keeps what was used. But what was used of an hour is no debt of a second:
-  // limits of a rule may have changed places, and nobody is to be locked out for that.
-  std::uint64_t Renew(std::uint16_t from, std::uint64_t word, std::uint16_t to,
-                      Instant now) const override {
-    std::uint64_t renewed = KeyStates::Renew(from, word, to, now);
-    const Planned* old = Known(from);
-    const Planned* planned = Known(to);
-    if (records_ || old == nullptr || planned == nullptr) return renewed;
-    constexpr int kMuchShorter = 4;
-    if (planned->plan.memory() < old->plan.memory() / kMuchShorter) {
-      planned->plan.ForgiveDebt({&renewed, 1}, now);
-    }
-    return renewed;
-  }
-
- private:
-  const Planned* Known(std::uint16_t kind) const noexcept override {
-    return directory_[kind].load(std::memory_order_acquire);
-  }
-  const Planned& Latest(const Planned& planned) const noexcept override { return planned; }
-
-  const Directory& directory_;
-};
 
 Ledger::Entered::Entered(Plan plan, std::uint16_t kind, Shelf& shelf, Limit limit)
     : planned_(std::move(plan), kind, !shelf.has_records()),
@@ -133,7 +53,7 @@ Result<std::unique_ptr<Ledger>> Ledger::Open(LedgerOptions options) {
   for (const auto& [kind, text] : ledger->file_->lines()) {
     const Result<Limit> limit = Limit::Parse(text);
     if (!limit) return Error{ledger->options_.folder + "/limits.txt: " + limit.error().message};
-    if (kind > kMostKinds || ledger->entered_.contains(text)) continue;
+    if (kind > Shelf::kMostKinds || ledger->entered_.contains(text)) continue;
     // One that cannot be had (no room for its table) has no keys either.
     if (ledger->EnterAs(*limit, text, kind).ok()) {
       ledger->last_kind_ = std::max<std::uint32_t>(ledger->last_kind_, kind);
@@ -222,8 +142,8 @@ Result<Ledger::LimitHandle> Ledger::EnterAs(const Limit& limit, std::string text
 // Kinds are given out in turn, so that one which was forgotten is not used again for long.
 std::optional<std::uint16_t> Ledger::FreeKind() {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    for (std::uint32_t tried = 0; tried < kMostKinds; ++tried) {
-      last_kind_ = last_kind_ % kMostKinds + 1;
+    for (std::uint32_t tried = 0; tried < Shelf::kMostKinds; ++tried) {
+      last_kind_ = last_kind_ % Shelf::kMostKinds + 1;
       if ((*directory_)[last_kind_].load(std::memory_order_relaxed) == nullptr) {
         return static_cast<std::uint16_t>(last_kind_);
       }
@@ -279,11 +199,6 @@ void Ledger::BringOver(const Ask& ask, Instant now) noexcept {
   }
 }
 
-template <typename Step>
-auto Ledger::Change(const Ask& ask, Instant now, const Step& step) noexcept {
-  return ShelfOf(ask, now).Change(ask.limit->planned_, ask.key, now, step);
-}
-
 Decision Ledger::Peek(const Ask& ask, Instant now) noexcept {
   const Timeline::Moment moment = timeline_->FollowClock(now);
   Decision decision = Change(ask, moment.now, [&](const Plan& plan, auto& state) {
@@ -303,105 +218,6 @@ Reservation Ledger::ReserveAt(const Ask& ask, Nanos patience, Timeline::Moment m
 
 Reservation Ledger::Reserve(const Ask& ask, Instant now) noexcept {
   return ReserveAt(ask, ask.patience, timeline_->FollowClock(now));
-}
-
-// TakeAll() in the fewest steps, where all limits are buckets, all keys are known and nobody is to
-// wait: nearly always. Nothing if that is not so, or another request came between look and taking.
-std::optional<Decision> Ledger::TakeFromBuckets(std::span<const Ask> asks,
-                                                std::span<Reservation> taken,
-                                                Timeline::Moment moment) noexcept {
-  constexpr std::size_t kMost = 8;
-  if (asks.size() > kMost || moment.ahead != Nanos(0)) return std::nullopt;
-  std::array<KeyStates::Look, kMost> looks;
-  bool admitted = true;
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    const Ask& ask = asks[i];
-    const Planned& planned = ask.limit->planned_;
-    const bool simple = planned.bucket != nullptr && planned.bucket->starts_full();
-    if (!simple || ask.patience != Nanos(0)) return std::nullopt;
-    planned.WithBucket([&](const auto& bucket) {
-      looks[i] = ask.limit->shelf_->LookAt(bucket, planned.kind, ask.key, ask.cost, moment.now);
-      admitted &= bucket.Admits(looks[i].trial) || ask.cost.count == 0;
-    });
-    if (looks[i].slot == nullptr) return std::nullopt;  // it may be on another shelf
-  }
-  Decision all{.remaining = Permits{UINT64_MAX}};
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    const Ask& ask = asks[i];
-    Decision& decision = taken[i].decision;
-    bool done = true;
-    ask.limit->planned_.WithBucket([&](const auto& bucket) {
-      if (admitted) {
-        done = Shelf::TakeSeen(bucket, looks[i], ask.cost, moment.now, decision);
-      } else {
-        bucket.TellLook(looks[i].trial, ask.cost, decision);
-      }
-    });
-    taken[i].cost = admitted ? ask.cost : Permits{0};
-    taken[i].taken = moment.now;
-    if (admitted && !(done && decision.allowed())) {
-      for (std::size_t j = 0; j < i; ++j) Cancel(asks[j], taken[j], moment.now);
-      return std::nullopt;
-    }
-    internal::Join(all, decision, i);
-  }
-  return all;
-}
-
-Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken,
-                         Instant now) noexcept {
-  WEIR_CHECK(asks.size() == taken.size());
-  const Timeline::Moment moment = timeline_->FollowClock(now);
-  if (auto decision = TakeFromBuckets(asks, taken, moment)) return *decision;
-  if (asks.size() == 1 && asks[0].patience == Nanos(0)) {  // the one case without a second look
-    const Ask& ask = asks[0];
-    Decision decision =
-        ShelfOf(ask, moment.now).Take(ask.limit->planned_, ask.key, ask.cost, moment.now);
-    Timeline::Adjust(decision, moment.ahead);
-    taken[0] = {decision, decision.allowed() ? ask.cost : Permits{0}, moment.now};
-    return decision;
-  }
-  const auto peek = [&](std::size_t i) {
-    Decision decision = Peek(asks[i], now);
-    if (decision.verdict == Verdict::kDeny && decision.retry_after <= asks[i].patience) {
-      decision.verdict = Verdict::kAllow;  // it can be had, a little later
-      decision.wait = std::exchange(decision.retry_after, Nanos(0));
-    }
-    return decision;
-  };
-  const auto reserve = [&](std::size_t i, Nanos wait) {
-    // A shaper bounds its own queue, which may have grown since it was looked at.
-    const Nanos patience = asks[i].patience > Nanos(0) ? std::max(wait, asks[i].patience)
-                           : wait > Nanos(0)           ? Nanos::max()
-                                                       : Nanos(0);
-    return ReserveAt(asks[i], patience, moment);
-  };
-  const auto cancel = [&](std::size_t i, Reservation& reservation) {
-    Cancel(asks[i], reservation, now);
-  };
-  const Decision all = internal::TakeParts(taken, peek, reserve, cancel);
-  return all.verdict == Verdict::kDeny ? CountRefusals(asks, taken, all, now) : all;
-}
-
-// Those who refuse have counted it themselves.
-Decision Ledger::CountRefusals(std::span<const Ask> asks, std::span<Reservation> taken,
-                               const Decision& refusal, Instant now) noexcept {
-  bool counted = false;
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    if (!taken[i].allowed() || !asks[i].limit->planned_.plan.counts_refusals()) continue;
-    counted = true;
-    const Instant at = timeline_->FollowClock(now).now;
-    Change(asks[i], at, [&](const Plan& plan, auto& state) {
-      plan.CountRefusal(state, asks[i].cost, at);
-      return true;
-    });
-    taken[i].decision = Peek(asks[i], now);
-  }
-  if (!counted) return refusal;
-  // So a retry may have to come later than it would have had to.
-  Decision all{.remaining = Permits{UINT64_MAX}};
-  for (std::size_t i = 0; i < taken.size(); ++i) internal::Join(all, taken[i].decision, i);
-  return all.allowed() ? refusal : all;
 }
 
 Decision Ledger::Charge(const Ask& ask, Instant now) noexcept {
