@@ -64,10 +64,18 @@ class LiteralTable {
   template <typename Visit>
   void ForEachPrefixOf(std::string_view value, const Set& set, Visit visit) const {
     if (set.of_empty != kNothing) visit(std::size_t{0}, Found{set.of_empty, {}});
+    if (value.empty()) return;
+    // All its beginnings begin alike.
+    const std::uint64_t if_short = BitOf(value.front());
+    const std::uint64_t if_long = BitOfBeginning(value);
     for (std::uint32_t i = set.shapes_begin; i < set.shapes_end; ++i) {
-      const std::size_t length = shapes_[i].length;
+      const Shape& shape = shapes_[i];
+      const std::size_t length = shape.length;
       if (length > value.size()) return;
-      VisitIfIn(set, shapes_[i], value.substr(0, length), visit);
+      if ((shape.beginnings & (length < kBeginning ? if_short : if_long)) == 0) continue;
+      if ((shape.lasts & BitOf(value[length - 1])) == 0) continue;
+      const Found found = Find(set.number, value.substr(0, length));
+      if (found.packed != kNothing) visit(length, found);
     }
   }
 
@@ -80,7 +88,10 @@ class LiteralTable {
       const std::size_t length = shapes_[i].length;
       if (length > value.size()) return;
       if (length < shortest) continue;
-      VisitIfIn(set, shapes_[i], value.substr(value.size() - length), visit);
+      const std::string_view text = value.substr(value.size() - length);
+      if (!shapes_[i].MayHold(text)) continue;
+      const Found found = Find(set.number, text);
+      if (found.packed != kNothing) visit(length, found);
     }
   }
 
@@ -128,20 +139,15 @@ class LiteralTable {
     const unsigned code = static_cast<unsigned char>(c);
     return std::uint64_t{1} << ((code & 31) | (code >> 1 & 32));
   }
+  static constexpr std::size_t kBeginning = 4;
   // Of the first four characters, if there are as many. REQUIRES: there is one
   static std::uint64_t BitOfBeginning(std::string_view text) {
     std::uint32_t four = 0;
-    if (text.size() < sizeof four) return BitOf(text.front());
+    static_assert(sizeof four == kBeginning);
+    if (text.size() < kBeginning) return BitOf(text.front());
     std::memcpy(&four, text.data(), sizeof four);
     constexpr std::uint32_t kGoldenRatio = 0x9E3779B1;
     return std::uint64_t{1} << (four * kGoldenRatio >> 26);
-  }
-
-  template <typename Visit>
-  void VisitIfIn(const Set& set, const Shape& shape, std::string_view text, Visit& visit) const {
-    if (!shape.MayHold(text)) return;
-    const Found found = Find(set.number, text);
-    if (found.packed != kNothing) visit(text.size(), found);
   }
 
   std::vector<Slot> slots_ = std::vector<Slot>(1);  // a power of two of them, never all in use
