@@ -23,13 +23,24 @@ inline std::uint64_t LoadWord(const char* from) {
   return word;
 }
 
-// Four to seven bytes as a word, some of them twice: the same for the same texts of one length.
+// Four to eight bytes as a word, some of them twice: the same for the same texts of one length.
 inline std::uint64_t LoadShort(std::string_view text) {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   std::memcpy(&first, text.data(), sizeof first);
   std::memcpy(&last, text.data() + text.size() - sizeof last, sizeof last);
   return std::uint64_t{last} << 32 | first;
+}
+
+// The same for any text of up to eight bytes.
+inline std::uint64_t LoadUpToWord(std::string_view text) {
+  const std::size_t size = text.size();
+  if (size >= 4) return LoadShort(text);
+  if (size == 0) return 0;
+  const auto byte = [text](std::size_t i) {
+    return std::uint64_t{static_cast<unsigned char>(text[i])};
+  };
+  return byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
 }
 
 }  // namespace weir

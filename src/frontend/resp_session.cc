@@ -8,13 +8,11 @@
 
 #include "base/ascii.h"
 #include "base/text.h"
-#include "frontend/cell_command.h"
 #include "frontend/rate_limit_fields.h"
 
 namespace weir {
 namespace {
 
-using wire::RespRow;
 using wire::RespVersion;
 using wire::RespWriter;
 
@@ -45,7 +43,7 @@ void WrongCount(std::string_view command, RespWriter& reply) {
 constexpr std::string_view kServer = "weir";
 constexpr std::string_view kImitated = "7.0.0";  // the Redis whose commands clients may expect
 
-void WriteHello(RespWriter reply, RespVersion version) {
+void WriteHello(RespWriter& reply, RespVersion version) {
   reply.Map(7);
   reply.Bulk("server");
   reply.Bulk(kServer);
@@ -100,18 +98,16 @@ std::span<const RespSession::Command> RespSession::Commands() {
 
 RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, std::string& out) {
   now_ = now;
-  out_ = &out;
   Progress progress;
+  RespWriter reply(out, version_);
   while (!closing_) {
-    if (out.size() >= kEnough) {
+    if (reply.size() >= kEnough) {
       progress.more = true;
       break;
     }
     const wire::RespRequest request = reader_.Read(bytes.substr(progress.consumed), arguments_);
     progress.consumed += request.consumed;
     if (request.status == wire::RespStatus::kNeedMore) break;
-    RespWriter reply(out, version_);
-    const std::size_t begin = out.size();
     ++progress.requests;
     if (request.status == wire::RespStatus::kBad) {
       reply.Error("ERR " + std::string(request.problem));
@@ -119,26 +115,33 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
     } else if (!Run(arguments_, reply)) {
       closing_ = true;
     }
-    if (out[begin] == '-') ++progress.errors;
   }
+  progress.errors = reply.errors();
   reply_.Release();
   progress.close = closing_;
   return progress;
 }
 
-bool RespSession::Run(Arguments arguments, RespWriter& reply) {
-  const std::string_view name = arguments[0];
-  if (IsWord(name, "QUIT")) {
-    reply.Simple("OK");
-    return false;
-  }
-  // A browser that was made to talk to this port: what stands in the body is not its user's wish.
-  // As Redis does, nothing more is read of it.
-  if (IsWord(name, "POST") || IsWord(name, "HOST:")) return false;
+// Most clients say the same again and again.
+const RespSession::Command* RespSession::Find(std::string_view name) {
+  if (last_command_ != nullptr && IsWord(name, last_command_->name)) return last_command_;
   const auto commands = Commands();
   const auto command = std::find_if(commands.begin(), commands.end(),
                                     [&](const Command& c) { return IsWord(name, c.name); });
-  if (command == commands.end()) {
+  return command != commands.end() ? last_command_ = &*command : nullptr;
+}
+
+bool RespSession::Run(Arguments arguments, RespWriter& reply) {
+  const std::string_view name = arguments[0];
+  const Command* const command = Find(name);
+  if (command == nullptr) {
+    if (IsWord(name, "QUIT")) {
+      reply.Simple("OK");
+      return false;
+    }
+    // A browser that was made to talk to this port: what stands in the body is not its user's wish.
+    // As Redis does, nothing more is read of it.
+    if (IsWord(name, "POST") || IsWord(name, "HOST:")) return false;
     reply.Error("ERR unknown command '" + std::string(name.substr(0, 128)) + "'");
     return true;
   }
@@ -157,7 +160,7 @@ bool RespSession::Run(Arguments arguments, RespWriter& reply) {
 // --------------------------------------------------------------------------------------
 
 void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand> command = CellCommand::OfRedisCell(arguments);
+  const Result<CellCommand>& command = redis_cell_.Read(arguments);
   if (!command) {
     reply.Error(command.error().message);
     return;
@@ -165,17 +168,14 @@ void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
   const Decision decision = command->Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  RespRow row = reply.Row();
-  row.Array(5);
-  row.Integer(decision ? 0 : 1);
-  row.Integer(command->limit);
-  row.Integer(static_cast<std::int64_t>(decision.remaining.count));
-  row.Integer(decision || never ? -1 : SecondsUp(decision.retry_after));
-  row.Integer(SecondsUp(decision.reset_after));
+  reply.Array(5);
+  reply.Integers(
+      decision ? 0 : 1, command->limit, static_cast<std::int64_t>(decision.remaining.count),
+      decision || never ? -1 : SecondsUp(decision.retry_after), SecondsUp(decision.reset_after));
 }
 
 void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand> command = CellCommand::OfThrottlecrab(arguments);
+  const Result<CellCommand>& command = throttlecrab_.Read(arguments);
   if (!command) {
     reply.Error(command.error().message);
     return;
@@ -183,13 +183,13 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
   const Decision decision = command->Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  RespRow row = reply.Row();
-  row.Array(5);
-  row.Integer(decision ? 1 : 0);
-  row.Integer(command->limit);
-  row.Integer(static_cast<std::int64_t>(decision.remaining.count));
-  row.Integer(SecondsUp(decision.reset_after));
-  row.Integer(decision ? 0 : never ? -1 : SecondsUp(decision.retry_after));
+  reply.Array(5);
+  reply.Integers(decision ? 1 : 0, command->limit,
+                 static_cast<std::int64_t>(decision.remaining.count),
+                 SecondsUp(decision.reset_after),
+                 decision ? 0
+                 : never  ? -1
+                          : SecondsUp(decision.retry_after));
 }
 
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...
@@ -240,24 +240,22 @@ void RespSession::CheckOne(CheckRequest request, Arguments arguments, RespWriter
   request.attributes = attributes_;
   checker_.Check(request, now_, reply_);
   const Finding* decisive = reply_.decisive();
-  RespRow row = reply.Row();
-  row.Array(7);
-  row.Integer(reply_.allowed() ? 1 : 0);
+  reply.Array(7);
+  reply.Integer(reply_.allowed() ? 1 : 0);
+  std::int64_t limit = -1;
+  std::int64_t remaining = -1;
   if (decisive == nullptr) {
-    row.Null();
-    row.Integer(-1);
-    row.Integer(-1);
+    reply.Null();
   } else {
-    row.Bulk(decisive->rule->rule->name);
-    row.Integer(static_cast<std::int64_t>(
-        decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0));
-    row.Integer(static_cast<std::int64_t>(reply_.remaining().count));
+    reply.Bulk(decisive->rule->rule->name);
+    limit =
+        static_cast<std::int64_t>(decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0);
+    remaining = static_cast<std::int64_t>(reply_.remaining().count);
   }
   const Nanos retry = decisive != nullptr ? decisive->decision.retry_after : Nanos(0);
   const Nanos reset = decisive != nullptr ? decisive->decision.reset_after : Nanos(0);
-  row.Integer(reply_.allowed() ? 0 : MillisUp(retry));
-  row.Integer(MillisUp(reset));
-  row.Integer(MillisUp(reply_.wait()));
+  reply.Integers(limit, remaining, reply_.allowed() ? 0 : MillisUp(retry), MillisUp(reset),
+                 MillisUp(reply_.wait()));
 }
 
 void RespSession::Delete(Arguments arguments, RespWriter& reply) {
@@ -336,7 +334,8 @@ void RespSession::Hello(Arguments arguments, RespWriter& reply) {
     return;
   }
   if (version) version_ = *version;
-  WriteHello(RespWriter(*out_, version_), version_);
+  reply.set_version(version_);
+  WriteHello(reply, version_);
 }
 
 // AUTH [user] password
@@ -419,6 +418,7 @@ void RespSession::Info(Arguments /*arguments*/, RespWriter& reply) {
 
 void RespSession::Reset(Arguments /*arguments*/, RespWriter& reply) {
   version_ = RespVersion::k2;
+  reply.set_version(version_);
   authorized_ = options_.password.empty();
   reply.Simple("RESET");
 }

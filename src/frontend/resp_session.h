@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/cell_command.h"
 #include "frontend/traffic.h"
 #include "service/checker.h"
 #include "wire/resp_reply.h"
@@ -51,6 +52,8 @@ class RespSession {
   using Arguments = std::span<const std::string_view>;
   struct Command;
   static std::span<const Command> Commands();
+  // Null: there is no such command.
+  const Command* Find(std::string_view name);
 
   // False if the connection is to be closed.
   bool Run(Arguments arguments, wire::RespWriter& reply);
@@ -80,13 +83,15 @@ class RespSession {
   wire::RespReader reader_;
   std::vector<std::string_view> arguments_;
   std::vector<rule::Attribute> attributes_;
+  CellReader redis_cell_{CellCommand::OfRedisCell};
+  CellReader throttlecrab_{CellCommand::OfThrottlecrab};
   CheckReply reply_;
+  const Command* last_command_ = nullptr;
   wire::RespVersion version_ = wire::RespVersion::k2;
   bool authorized_;
   bool closing_ = false;
-  // Of the bytes at hand: when they came, and where answers go.
+  // When the bytes at hand came.
   Instant now_{};
-  std::string* out_ = nullptr;
 };
 
 }  // namespace weir

@@ -1,6 +1,7 @@
 #include "wire/resp_request.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "base/byte_words.h"
@@ -39,33 +40,36 @@ Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
 
 // Where an argument begins, and how long it says it is.
 struct Bulk {
-  std::size_t at = 0;
+  const char* at = nullptr;
   std::size_t size = std::numeric_limits<std::size_t>::max();  // longer than any: there is none
 };
 
-Bulk ReadLongBulkStart(std::string_view bytes, std::size_t at) {
+// From behind the $.
+[[gnu::noinline]] Bulk ReadLongBulkStart(std::string_view bytes) {
+  std::size_t at = 0;
   std::int64_t length = 0;
   if (ReadLength(bytes, at, length) != Part::kRead || length < 0) return {};
-  return {at, static_cast<std::size_t>(length)};
+  return {bytes.data() + at, static_cast<std::size_t>(length)};
 }
 
 // Reads "$7\r\n" or "$42\r\n" with the line end before it, which ends the count or the argument
-// before. That is all there is between two arguments, and it is one word: compared as one, without
-// the digits. REQUIRES: eight bytes at `at`.
-[[gnu::always_inline]] inline Bulk ReadBulkStart(std::string_view bytes, std::size_t at) {
+// before. That is all there is between two arguments, and it is one word. What it should be is
+// taken away and the rest turned until the digits are at the bottom: then what is left is the
+// length, and anything wrong makes it too large. REQUIRES: eight bytes at `from`.
+[[gnu::always_inline]] inline Bulk ReadBulkStart(const char* from, const char* end) {
   constexpr std::uint64_t kStart = 0x24'0A0D;  // CR LF $
-  constexpr std::uint64_t kLineEnd = 0x0A0D;
-  const std::uint64_t word = LoadWord(bytes.data() + at);
-  if ((word & 0xFFFF'00'FFFFFF) == (kStart | kLineEnd << 32)) {
-    const std::size_t size = static_cast<unsigned char>((word >> 24) - '0');
-    return size <= 9 ? Bulk{at + 6, size} : Bulk{};
-  }
-  if ((word & 0xFFFF'0000'FFFFFF) == (kStart | kLineEnd << 40)) {
-    const std::size_t tens = static_cast<unsigned char>((word >> 24) - '0');
-    const std::size_t ones = static_cast<unsigned char>((word >> 32) - '0');
-    return tens - 1 < 9 && ones <= 9 ? Bulk{at + 7, tens * 10 + ones} : Bulk{};
-  }
-  return (word & 0xFFFFFF) == kStart ? ReadLongBulkStart(bytes, at + 3) : Bulk{};
+  constexpr int kStartBits = 24;
+  constexpr std::uint64_t kOneDigit = kStart | std::uint64_t{0x0A0D'30} << kStartBits;
+  constexpr std::uint64_t kTwoDigits = kStart | std::uint64_t{0x0A0D'3030} << kStartBits;
+  const std::uint64_t word = LoadWord(from);
+  const std::uint64_t one = std::rotr((word ^ kOneDigit) & 0xFFFF'FFFF'FFFF, kStartBits);
+  if (one <= 9) return {from + 6, one};
+  const std::uint64_t two = std::rotr((word ^ kTwoDigits) & 0xFF'FFFF'FFFF'FFFF, kStartBits);
+  const std::uint64_t tens = two & 0xFF;
+  const std::uint64_t ones = two >> 8;
+  if (ones <= 9 && tens - 1 < 9) return {from + 7, tens * 10 + ones};
+  if ((word & 0xFF'FFFF) != kStart) return {};
+  return ReadLongBulkStart({from + 3, static_cast<std::size_t>(end - from - 3)});
 }
 
 constexpr RespRequest kNeedMore{};
@@ -93,26 +97,31 @@ RespRequest RespReader::Unexpected(char found) {
 std::size_t RespReader::ReadWholeArray(std::string_view bytes,
                                        std::vector<std::string_view>& arguments) const {
   constexpr std::size_t kSmallest = 4 + kSmallestBulk;  // *1 CR LF
+  constexpr std::ptrdiff_t kWord = kWordBytes;
   if (bytes.size() < kSmallest || bytes[0] != '*') return 0;
   std::size_t count = static_cast<unsigned char>(bytes[1] - '0');
   if (count - 1 >= 9) return 0;
-  std::size_t at = 2;
-  if (bytes[at] != '\r') {
-    const std::size_t digit = static_cast<unsigned char>(bytes[at++] - '0');
+  const char* at = bytes.data() + 2;
+  const char* const end = bytes.data() + bytes.size();
+  if (*at != '\r') {
+    const std::size_t digit = static_cast<unsigned char>(*at++ - '0');
     if (digit > 9) return 0;
     count = count * 10 + digit;
   }
   if (count > limits_.arguments) return 0;
-  arguments.resize(count);
+  if (arguments.size() != count) arguments.resize(count);
+  const std::size_t most = limits_.bulk;
   for (std::string_view& argument : arguments) {
-    if (bytes.size() < at + kWordBytes) return 0;
-    const Bulk bulk = ReadBulkStart(bytes, at);
-    if (bulk.size > limits_.bulk) return 0;
-    argument = {bytes.data() + bulk.at, bulk.size};  // whether it ends there is seen with the next
+    if (end - at < kWord) return 0;
+    const Bulk bulk = ReadBulkStart(at, end);
+    // Compared before it is added: no pointer leaves the bytes.
+    if (bulk.size > most || bulk.size > static_cast<std::size_t>(end - bulk.at)) return 0;
+    argument = {bulk.at, bulk.size};  // whether it ends there is seen with the next
     at = bulk.at + bulk.size;
   }
-  if (bytes.size() < at + 2 || bytes[at] != '\r' || bytes[at + 1] != '\n') return 0;
-  return at + 2 <= limits_.command ? at + 2 : 0;
+  if (end - at < 2 || at[0] != '\r' || at[1] != '\n') return 0;
+  const auto size = static_cast<std::size_t>(at + 2 - bytes.data());
+  return size <= limits_.command ? size : 0;
 }
 
 RespRequest RespReader::ReadArray(std::string_view bytes,
@@ -177,13 +186,6 @@ RespRequest RespReader::ReadLine(std::string_view bytes, std::vector<std::string
       break;
   }
   return Bad("Protocol error: too many arguments in inline request");
-}
-
-RespRequest RespReader::Read(std::string_view bytes, std::vector<std::string_view>& arguments) {
-  if (at_ == 0) {
-    if (const std::size_t size = ReadWholeArray(bytes, arguments)) return Command(size);
-  }
-  return ReadAny(bytes, arguments);
 }
 
 RespRequest RespReader::ReadAny(std::string_view bytes, std::vector<std::string_view>& arguments) {
