@@ -36,11 +36,14 @@ inline std::uint64_t LoadShort(std::string_view text) {
 inline std::uint64_t LoadUpToWord(std::string_view text) {
   const std::size_t size = text.size();
   if (size >= 4) return LoadShort(text);
-  if (size == 0) return 0;
-  const auto byte = [text](std::size_t i) {
-    return std::uint64_t{static_cast<unsigned char>(text[i])};
-  };
-  return byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
+  if (size >= 2) {
+    std::uint16_t first = 0;
+    std::uint16_t last = 0;
+    std::memcpy(&first, text.data(), sizeof first);
+    std::memcpy(&last, text.data() + size - sizeof last, sizeof last);
+    return std::uint64_t{last} << 16 | first;
+  }
+  return size == 1 ? static_cast<unsigned char>(text[0]) : 0;
 }
 
 }  // namespace weir

@@ -122,36 +122,46 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
   return progress;
 }
 
-// Most clients say the same again and again.
 const RespSession::Command* RespSession::Find(std::string_view name) {
-  if (last_command_ != nullptr && IsWord(name, last_command_->name)) return last_command_;
   const auto commands = Commands();
   const auto command = std::find_if(commands.begin(), commands.end(),
                                     [&](const Command& c) { return IsWord(name, c.name); });
-  return command != commands.end() ? last_command_ = &*command : nullptr;
+  return command != commands.end() ? &*command : nullptr;
 }
 
+// Most clients say the same again and again.
 bool RespSession::Run(Arguments arguments, RespWriter& reply) {
-  const std::string_view name = arguments[0];
-  const Command* const command = Find(name);
-  if (command == nullptr) {
-    if (IsWord(name, "QUIT")) {
-      reply.Simple("OK");
-      return false;
-    }
-    // A browser that was made to talk to this port: what stands in the body is not its user's wish.
-    // As Redis does, nothing more is read of it.
-    if (IsWord(name, "POST") || IsWord(name, "HOST:")) return false;
-    reply.Error("ERR unknown command '" + std::string(name.substr(0, 128)) + "'");
-    return true;
+  if (last_command_ != nullptr && IsWord(arguments[0], last_command_->name)) [[likely]] {
+    return RunCommand(*last_command_, arguments, reply);
   }
+  return RunOther(arguments, reply);
+}
+
+bool RespSession::RunOther(Arguments arguments, RespWriter& reply) {
+  const std::string_view name = arguments[0];
+  if (const Command* const command = Find(name)) {
+    last_command_ = command;
+    return RunCommand(*command, arguments, reply);
+  }
+  if (IsWord(name, "QUIT")) {
+    reply.Simple("OK");
+    return false;
+  }
+  // A browser that was made to talk to this port: what stands in the body is not its user's wish.
+  // As Redis does, nothing more is read of it.
+  if (IsWord(name, "POST") || IsWord(name, "HOST:")) return false;
+  reply.Error("ERR unknown command '" + std::string(name.substr(0, 128)) + "'");
+  return true;
+}
+
+bool RespSession::RunCommand(const Command& command, Arguments arguments, RespWriter& reply) {
   const auto count = static_cast<int>(arguments.size());
-  if (!authorized_ && !command->before_auth) {
+  if (!authorized_ && !command.before_auth) {
     reply.Error("NOAUTH Authentication required.");
-  } else if (command->arity > 0 ? count != command->arity : count < -command->arity) {
-    WrongCount(command->name, reply);
+  } else if (command.arity > 0 ? count != command.arity : count < -command.arity) {
+    WrongCount(command.name, reply);
   } else {
-    (this->*command->run)(arguments, reply);
+    (this->*command.run)(arguments, reply);
   }
   return true;
 }
@@ -168,8 +178,7 @@ void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
   const Decision decision = command->Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  reply.Array(5);
-  reply.Integers(
+  reply.ArrayOfIntegers(
       decision ? 0 : 1, command->limit, static_cast<std::int64_t>(decision.remaining.count),
       decision || never ? -1 : SecondsUp(decision.retry_after), SecondsUp(decision.reset_after));
 }
@@ -183,13 +192,12 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
   const Decision decision = command->Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  reply.Array(5);
-  reply.Integers(decision ? 1 : 0, command->limit,
-                 static_cast<std::int64_t>(decision.remaining.count),
-                 SecondsUp(decision.reset_after),
-                 decision ? 0
-                 : never  ? -1
-                          : SecondsUp(decision.retry_after));
+  reply.ArrayOfIntegers(decision ? 1 : 0, command->limit,
+                        static_cast<std::int64_t>(decision.remaining.count),
+                        SecondsUp(decision.reset_after),
+                        decision ? 0
+                        : never  ? -1
+                                 : SecondsUp(decision.retry_after));
 }
 
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...

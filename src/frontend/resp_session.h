@@ -52,11 +52,12 @@ class RespSession {
   using Arguments = std::span<const std::string_view>;
   struct Command;
   static std::span<const Command> Commands();
-  // Null: there is no such command.
-  const Command* Find(std::string_view name);
+  static const Command* Find(std::string_view name);  // null: there is no such command
 
   // False if the connection is to be closed.
   bool Run(Arguments arguments, wire::RespWriter& reply);
+  bool RunOther(Arguments arguments, wire::RespWriter& reply);
+  bool RunCommand(const Command& command, Arguments arguments, wire::RespWriter& reply);
 
   void Ping(Arguments arguments, wire::RespWriter& reply);
   void Echo(Arguments arguments, wire::RespWriter& reply);

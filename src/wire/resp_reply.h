@@ -30,14 +30,17 @@ class RespWriter {
 
   void Simple(std::string_view text);  // "OK"
   void Error(std::string_view text);   // with its code in front: "ERR unknown command 'x'"
-  void Integer(std::int64_t value) { Integers(value); }
+  void Integer(std::int64_t value) { Number(':', value); }
   // One after the other, each a part of its own.
   template <typename... Values>
   void Integers(Values... values) {
-    static_assert(sizeof...(Values) * kMostOfNumber <= TextRow::kMostReserved);
-    char* to = row_.Reserve(sizeof...(Values) * kMostOfNumber);
-    ((to = PutNumber(to, ':', values)), ...);
-    row_.Use(to);
+    row_.Use(PutIntegers(row_.Reserve(sizeof...(Values) * kMostOfNumber), values...));
+  }
+  // The same in an array.
+  template <typename... Values>
+  void ArrayOfIntegers(Values... values) {
+    char* const to = row_.Reserve((1 + sizeof...(Values)) * kMostOfNumber);
+    row_.Use(PutIntegers(PutNumber(to, '*', sizeof...(Values)), values...));
   }
   void Bulk(std::string_view bytes) {
     Number('$', static_cast<std::int64_t>(bytes.size()));
@@ -69,6 +72,12 @@ class RespWriter {
     }
     *to = type;
     return Put(WriteDecimal(value, to + 1), "\r\n");
+  }
+  template <typename... Values>
+  static char* PutIntegers(char* to, Values... values) {
+    static_assert((1 + sizeof...(Values)) * kMostOfNumber <= TextRow::kMostReserved);
+    ((to = PutNumber(to, ':', values)), ...);
+    return to;
   }
   void Number(char type, std::int64_t value) {
     row_.Use(PutNumber(row_.Reserve(kMostOfNumber), type, value));

@@ -81,6 +81,7 @@ TEST(RespReplyTest, PartsInARowAreTheSameAsOneByOne) {
     for (std::int64_t value = -1; value < 100'000; value = value * 7 + 9) {
       parts.emplace_back([=](RespWriter& w) { w.Integers(value, -value, std::int64_t{9}); });
     }
+    parts.emplace_back([](RespWriter& w) { w.ArrayOfIntegers(1, -1, 100); });
     parts.emplace_back([](RespWriter& w) { w.Null(); });
     parts.emplace_back([](RespWriter& w) { w.Array(3); });
     parts.emplace_back([&](RespWriter& w) { w.Bulk(text); });
@@ -104,6 +105,11 @@ TEST(RespReplyTest, IntegersOfAnyLengthAreWrittenWhole) {
     EXPECT_EQ(Written([=](RespWriter& w) { w.Integer(value); }),
               ":" + std::to_string(value) + "\r\n");
   }
+}
+
+TEST(RespReplyTest, AnArrayOfIntegersIsTheSameAsItsParts) {
+  EXPECT_EQ(Written([](RespWriter& w) { w.ArrayOfIntegers(0, 17, -1, 12'345); }),
+            "*4\r\n:0\r\n:17\r\n:-1\r\n:12345\r\n");
 }
 
 TEST(RespReplyTest, KnowsHowMuchThereIsToSendAndHowManyMistakes) {

@@ -40,36 +40,38 @@ Part ReadLength(std::string_view bytes, std::size_t& at, std::int64_t& length) {
 
 // Where an argument begins, and how long it says it is.
 struct Bulk {
-  const char* at = nullptr;
+  std::size_t at = 0;
   std::size_t size = std::numeric_limits<std::size_t>::max();  // longer than any: there is none
 };
 
-// From behind the $.
-[[gnu::noinline]] Bulk ReadLongBulkStart(std::string_view bytes) {
-  std::size_t at = 0;
+[[gnu::noinline]] Bulk ReadLongBulkStart(std::string_view bytes, std::size_t at) {
   std::int64_t length = 0;
   if (ReadLength(bytes, at, length) != Part::kRead || length < 0) return {};
-  return {bytes.data() + at, static_cast<std::size_t>(length)};
+  return {at, static_cast<std::size_t>(length)};
 }
 
 // Reads "$7\r\n" or "$42\r\n" with the line end before it, which ends the count or the argument
 // before. That is all there is between two arguments, and it is one word. What it should be is
 // taken away and the rest turned until the digits are at the bottom: then what is left is the
-// length, and anything wrong makes it too large. REQUIRES: eight bytes at `from`.
-[[gnu::always_inline]] inline Bulk ReadBulkStart(const char* from, const char* end) {
+// length, and anything wrong makes it too large. REQUIRES: eight bytes at `at`.
+[[gnu::always_inline]] inline Bulk ReadBulkStart(std::string_view bytes, std::size_t at) {
   constexpr std::uint64_t kStart = 0x24'0A0D;  // CR LF $
   constexpr int kStartBits = 24;
   constexpr std::uint64_t kOneDigit = kStart | std::uint64_t{0x0A0D'30} << kStartBits;
   constexpr std::uint64_t kTwoDigits = kStart | std::uint64_t{0x0A0D'3030} << kStartBits;
-  const std::uint64_t word = LoadWord(from);
+  const std::uint64_t word = LoadWord(bytes.data() + at);
   const std::uint64_t one = std::rotr((word ^ kOneDigit) & 0xFFFF'FFFF'FFFF, kStartBits);
-  if (one <= 9) return {from + 6, one};
+  if (one <= 9) return {at + 6, one};
   const std::uint64_t two = std::rotr((word ^ kTwoDigits) & 0xFF'FFFF'FFFF'FFFF, kStartBits);
   const std::uint64_t tens = two & 0xFF;
   const std::uint64_t ones = two >> 8;
-  if (ones <= 9 && tens - 1 < 9) return {from + 7, tens * 10 + ones};
-  if ((word & 0xFF'FFFF) != kStart) return {};
-  return ReadLongBulkStart({from + 3, static_cast<std::size_t>(end - from - 3)});
+  if (ones <= 9 && tens - 1 < 9) return {at + 7, tens * 10 + ones};
+  return (word & 0xFF'FFFF) == kStart ? ReadLongBulkStart(bytes, at + 3) : Bulk{};
+}
+
+// Apart, because it is rare and what it brings along is long.
+[[gnu::noinline]] void Resize(std::vector<std::string_view>& arguments, std::size_t count) {
+  arguments.resize(count);
 }
 
 constexpr RespRequest kNeedMore{};
@@ -97,31 +99,29 @@ RespRequest RespReader::Unexpected(char found) {
 std::size_t RespReader::ReadWholeArray(std::string_view bytes,
                                        std::vector<std::string_view>& arguments) const {
   constexpr std::size_t kSmallest = 4 + kSmallestBulk;  // *1 CR LF
-  constexpr std::ptrdiff_t kWord = kWordBytes;
   if (bytes.size() < kSmallest || bytes[0] != '*') return 0;
   std::size_t count = static_cast<unsigned char>(bytes[1] - '0');
   if (count - 1 >= 9) return 0;
-  const char* at = bytes.data() + 2;
-  const char* const end = bytes.data() + bytes.size();
-  if (*at != '\r') {
-    const std::size_t digit = static_cast<unsigned char>(*at++ - '0');
+  std::size_t at = 2;
+  if (bytes[at] != '\r') {
+    const std::size_t digit = static_cast<unsigned char>(bytes[at++] - '0');
     if (digit > 9) return 0;
     count = count * 10 + digit;
   }
   if (count > limits_.arguments) return 0;
-  if (arguments.size() != count) arguments.resize(count);
+  if (arguments.size() != count) Resize(arguments, count);
+  static_assert(kSmallest >= kWordBytes);
+  const std::size_t last_word = bytes.size() - kWordBytes;
   const std::size_t most = limits_.bulk;
   for (std::string_view& argument : arguments) {
-    if (end - at < kWord) return 0;
-    const Bulk bulk = ReadBulkStart(at, end);
-    // Compared before it is added: no pointer leaves the bytes.
-    if (bulk.size > most || bulk.size > static_cast<std::size_t>(end - bulk.at)) return 0;
-    argument = {bulk.at, bulk.size};  // whether it ends there is seen with the next
+    if (at > last_word) return 0;
+    const Bulk bulk = ReadBulkStart(bytes, at);
+    if (bulk.size > most) return 0;
+    argument = {bytes.data() + bulk.at, bulk.size};  // whether it ends there is seen with the next
     at = bulk.at + bulk.size;
   }
-  if (end - at < 2 || at[0] != '\r' || at[1] != '\n') return 0;
-  const auto size = static_cast<std::size_t>(at + 2 - bytes.data());
-  return size <= limits_.command ? size : 0;
+  if (bytes.size() < at + 2 || bytes[at] != '\r' || bytes[at + 1] != '\n') return 0;
+  return at + 2 <= limits_.command ? at + 2 : 0;
 }
 
 RespRequest RespReader::ReadArray(std::string_view bytes,
