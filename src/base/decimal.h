@@ -31,14 +31,15 @@ inline constexpr auto kTwoDigits = [] {
 
 }  // namespace internal
 
+// With a zero before one of one digit. REQUIRES: below_100 is.
+inline char* WriteTwoDigits(std::uint64_t below_100, char* to) {
+  std::memcpy(to, &internal::kTwoDigits[2 * below_100], 2);
+  return to + 2;
+}
+
 inline char* WriteDecimal(std::uint64_t value, char* to);
 
 namespace internal {
-
-inline char* WriteTwoDigits(std::uint64_t below_100, char* to) {
-  std::memcpy(to, &kTwoDigits[2 * below_100], 2);
-  return to + 2;
-}
 
 // Of three digits or more. Apart, so that what is inlined for the short ones is short.
 [[gnu::noinline]] inline char* WriteLongDecimal(std::uint64_t value, char* to) {
@@ -61,7 +62,7 @@ inline char* WriteDecimal(std::uint64_t value, char* to) {
     *to = static_cast<char>('0' + value);
     return to + 1;
   }
-  if (value < 100) return internal::WriteTwoDigits(value, to);
+  if (value < 100) return WriteTwoDigits(value, to);
   return internal::WriteLongDecimal(value, to);
 }
 

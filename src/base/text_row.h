@@ -35,7 +35,7 @@ char* Put(char* to, const char (&text)[Size]) {  // NOLINT(modernize-avoid-c-arr
 
 class TextRow {
  public:
-  static constexpr std::size_t kMostReserved = 256;
+  static constexpr std::size_t kMostReserved = 512;
 
   explicit TextRow(std::string& out) : out_(out) { MakeRoom(); }
   TextRow(const TextRow&) = delete;

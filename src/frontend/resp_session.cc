@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
-#include <optional>
 
 #include "base/ascii.h"
 #include "base/text.h"
@@ -13,7 +11,6 @@
 namespace weir {
 namespace {
 
-using wire::RespVersion;
 using wire::RespWriter;
 
 bool IsWord(std::string_view text, std::string_view word) { return SameIgnoringCase(text, word); }
@@ -34,31 +31,6 @@ std::string Lower(std::string_view text) {
 std::int64_t MillisUp(Nanos duration) {
   if (duration == Nanos::max()) return -1;
   return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
-}
-
-void WrongCount(std::string_view command, RespWriter& reply) {
-  reply.Error("ERR wrong number of arguments for '" + Lower(command) + "' command");
-}
-
-constexpr std::string_view kServer = "weir";
-constexpr std::string_view kImitated = "7.0.0";  // the Redis whose commands clients may expect
-
-void WriteHello(RespWriter& reply, RespVersion version) {
-  reply.Map(7);
-  reply.Bulk("server");
-  reply.Bulk(kServer);
-  reply.Bulk("version");
-  reply.Bulk(kImitated);
-  reply.Bulk("proto");
-  reply.Integer(static_cast<std::int64_t>(version));
-  reply.Bulk("id");
-  reply.Integer(1);
-  reply.Bulk("mode");
-  reply.Bulk("standalone");
-  reply.Bulk("role");
-  reply.Bulk("master");
-  reply.Bulk("modules");
-  reply.Array(0);
 }
 
 }  // namespace
@@ -96,6 +68,34 @@ std::span<const RespSession::Command> RespSession::Commands() {
   return kCommands;
 }
 
+void RespSession::WrongCount(std::string_view command, RespWriter& reply) {
+  reply.Error("ERR wrong number of arguments for '" + Lower(command) + "' command");
+}
+
+void RespSession::ListCommands(Arguments arguments, RespWriter& reply) {
+  const auto commands = Commands();
+  if (arguments.size() > 1 && IsWord(arguments[1], "COUNT")) {
+    reply.Integer(static_cast<std::int64_t>(commands.size()));
+    return;
+  }
+  if (arguments.size() > 1) {  // DOCS, INFO...: there is nothing to say, and clients go on
+    reply.Array(0);
+    return;
+  }
+  reply.Array(commands.size());
+  for (const Command& command : commands) {
+    reply.Array(6);
+    reply.Bulk(Lower(command.name));
+    reply.Integer(command.arity);
+    reply.Array(1);
+    reply.Simple("fast");
+    const int key = command.has_key ? 1 : 0;
+    reply.Integer(key);
+    reply.Integer(key);
+    reply.Integer(key);
+  }
+}
+
 RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, std::string& out) {
   now_ = now;
   Progress progress;
@@ -129,20 +129,25 @@ const RespSession::Command* RespSession::Find(std::string_view name) {
   return command != commands.end() ? &*command : nullptr;
 }
 
-// Most clients say the same again and again.
 bool RespSession::Run(Arguments arguments, RespWriter& reply) {
-  if (last_command_ != nullptr && IsWord(arguments[0], last_command_->name)) [[likely]] {
-    return RunCommand(*last_command_, arguments, reply);
+  const Command* command = last_command_;
+  if (!IsWord(arguments[0], command->name)) {
+    command = Find(arguments[0]);
+    if (command == nullptr) return RunUnknown(arguments[0], reply);
+    last_command_ = command;
   }
-  return RunOther(arguments, reply);
+  const auto count = static_cast<int>(arguments.size());
+  if (!authorized_ && !command->before_auth) {
+    reply.Error("NOAUTH Authentication required.");
+  } else if (command->arity > 0 ? count != command->arity : count < -command->arity) {
+    WrongCount(command->name, reply);
+  } else {
+    (this->*command->run)(arguments, reply);
+  }
+  return true;
 }
 
-bool RespSession::RunOther(Arguments arguments, RespWriter& reply) {
-  const std::string_view name = arguments[0];
-  if (const Command* const command = Find(name)) {
-    last_command_ = command;
-    return RunCommand(*command, arguments, reply);
-  }
+bool RespSession::RunUnknown(std::string_view name, RespWriter& reply) {
   if (IsWord(name, "QUIT")) {
     reply.Simple("OK");
     return false;
@@ -154,45 +159,32 @@ bool RespSession::RunOther(Arguments arguments, RespWriter& reply) {
   return true;
 }
 
-bool RespSession::RunCommand(const Command& command, Arguments arguments, RespWriter& reply) {
-  const auto count = static_cast<int>(arguments.size());
-  if (!authorized_ && !command.before_auth) {
-    reply.Error("NOAUTH Authentication required.");
-  } else if (command.arity > 0 ? count != command.arity : count < -command.arity) {
-    WrongCount(command.name, reply);
-  } else {
-    (this->*command.run)(arguments, reply);
-  }
-  return true;
-}
-
-// --- the limits
-// --------------------------------------------------------------------------------------
-
 void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand>& command = redis_cell_.Read(arguments);
-  if (!command) {
-    reply.Error(command.error().message);
+  const Result<CellCommand>& read = redis_cell_.Read(arguments);
+  if (!read) {
+    reply.Error(read.error().message);
     return;
   }
-  const Decision decision = command->Run(checker_.ledger(), now_);
+  const CellCommand& command = *read;
+  const Decision decision = command.Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
   reply.ArrayOfIntegers(
-      decision ? 0 : 1, command->limit, static_cast<std::int64_t>(decision.remaining.count),
+      decision ? 0 : 1, command.limit, static_cast<std::int64_t>(decision.remaining.count),
       decision || never ? -1 : SecondsUp(decision.retry_after), SecondsUp(decision.reset_after));
 }
 
 void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand>& command = throttlecrab_.Read(arguments);
-  if (!command) {
-    reply.Error(command.error().message);
+  const Result<CellCommand>& read = throttlecrab_.Read(arguments);
+  if (!read) {
+    reply.Error(read.error().message);
     return;
   }
-  const Decision decision = command->Run(checker_.ledger(), now_);
+  const CellCommand& command = *read;
+  const Decision decision = command.Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  reply.ArrayOfIntegers(decision ? 1 : 0, command->limit,
+  reply.ArrayOfIntegers(decision ? 1 : 0, command.limit,
                         static_cast<std::int64_t>(decision.remaining.count),
                         SecondsUp(decision.reset_after),
                         decision ? 0
@@ -290,145 +282,6 @@ void RespSession::TimeToLive(Arguments arguments, RespWriter& reply) {
   } else {
     reply.Integer(IsWord(arguments[0], "TTL") ? SecondsUp(left) : MillisUp(left));
   }
-}
-
-// --- what clients send on connect
-// ---------------------------------------------------------------------
-
-void RespSession::Ping(Arguments arguments, RespWriter& reply) {
-  if (arguments.size() > 2) {
-    WrongCount("PING", reply);
-  } else if (arguments.size() == 2) {
-    reply.Bulk(arguments[1]);
-  } else {
-    reply.Simple("PONG");
-  }
-}
-
-void RespSession::Echo(Arguments arguments, RespWriter& reply) { reply.Bulk(arguments[1]); }
-
-// HELLO [version [AUTH user password] [SETNAME name]]
-void RespSession::Hello(Arguments arguments, RespWriter& reply) {
-  std::optional<RespVersion> version;
-  if (arguments.size() > 1) {
-    if (arguments[1] == "2") version = RespVersion::k2;
-    if (arguments[1] == "3") version = RespVersion::k3;
-    if (!version) {
-      reply.Error("NOPROTO unsupported protocol version");
-      return;
-    }
-  }
-  for (std::size_t i = 2; i < arguments.size();) {
-    if (IsWord(arguments[i], "AUTH") && i + 2 < arguments.size()) {
-      if (!IsPassword(arguments[i + 2])) {
-        reply.Error("WRONGPASS invalid username-password pair or user is disabled.");
-        return;
-      }
-      authorized_ = true;
-      i += 3;
-    } else if (IsWord(arguments[i], "SETNAME") && i + 1 < arguments.size()) {
-      i += 2;
-    } else {
-      reply.Error("ERR Syntax error in HELLO option '" + std::string(arguments[i].substr(0, 64)) +
-                  "'");
-      return;
-    }
-  }
-  if (!authorized_) {
-    reply.Error(
-        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-        "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the "
-        "RESP protocol version at the same time");
-    return;
-  }
-  if (version) version_ = *version;
-  reply.set_version(version_);
-  WriteHello(reply, version_);
-}
-
-// AUTH [user] password
-void RespSession::Auth(Arguments arguments, RespWriter& reply) {
-  if (arguments.size() > 3) {
-    WrongCount("AUTH", reply);
-  } else if (options_.password.empty()) {
-    reply.Error(
-        "ERR AUTH <password> called without any password configured for the default user. Are you "
-        "sure your configuration is correct?");
-  } else if (!IsPassword(arguments.back())) {
-    reply.Error("WRONGPASS invalid username-password pair or user is disabled.");
-  } else {
-    authorized_ = true;
-    reply.Simple("OK");
-  }
-}
-
-// In a time that does not tell how much of it was right.
-bool RespSession::IsPassword(std::string_view password) const {
-  if (options_.password.empty()) return true;
-  unsigned difference = password.size() == options_.password.size() ? 0 : 1;
-  for (std::size_t i = 0; i < password.size(); ++i) {
-    const char expected = options_.password[i % options_.password.size()];
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(password[i]) ^
-                                        static_cast<unsigned char>(expected));
-  }
-  return difference == 0;
-}
-
-void RespSession::Client(Arguments arguments, RespWriter& reply) {
-  if (IsWord(arguments[1], "GETNAME")) {
-    reply.Null();
-  } else if (IsWord(arguments[1], "ID")) {
-    reply.Integer(1);
-  } else {
-    reply.Simple("OK");  // SETNAME, SETINFO, TRACKING OFF, NO-EVICT...: nothing hangs on them
-  }
-}
-
-void RespSession::ListCommands(Arguments arguments, RespWriter& reply) {
-  const auto commands = Commands();
-  if (arguments.size() > 1 && IsWord(arguments[1], "COUNT")) {
-    reply.Integer(static_cast<std::int64_t>(commands.size()));
-    return;
-  }
-  if (arguments.size() > 1) {  // DOCS, INFO...: there is nothing to say, and clients go on
-    reply.Array(0);
-    return;
-  }
-  reply.Array(commands.size());
-  for (const Command& command : commands) {
-    reply.Array(6);
-    reply.Bulk(Lower(command.name));
-    reply.Integer(command.arity);
-    reply.Array(1);
-    reply.Simple("fast");
-    const int key = command.has_key ? 1 : 0;
-    reply.Integer(key);
-    reply.Integer(key);
-    reply.Integer(key);
-  }
-}
-
-void RespSession::Select(Arguments arguments, RespWriter& reply) {
-  if (arguments[1] == "0") {
-    reply.Simple("OK");
-  } else {
-    reply.Error("ERR DB index is out of range");
-  }
-}
-
-void RespSession::Info(Arguments /*arguments*/, RespWriter& reply) {
-  std::string text = "# Server\r\nredis_version:" + std::string(kImitated) +
-                     "\r\nredis_mode:standalone\r\nserver_name:" + std::string(kServer) +
-                     "\r\n# Replication\r\nrole:master\r\n# Memory\r\nused_memory:" +
-                     std::to_string(checker_.ledger().bytes()) + "\r\n";
-  reply.Verbatim(text);
-}
-
-void RespSession::Reset(Arguments /*arguments*/, RespWriter& reply) {
-  version_ = RespVersion::k2;
-  reply.set_version(version_);
-  authorized_ = options_.password.empty();
-  reply.Simple("RESET");
 }
 
 }  // namespace weir

@@ -52,22 +52,27 @@ class RespSession {
   using Arguments = std::span<const std::string_view>;
   struct Command;
   static std::span<const Command> Commands();
-  static const Command* Find(std::string_view name);  // null: there is no such command
+  // Null: there is no such command.
+  [[gnu::noinline]] static const Command* Find(std::string_view name);
 
   // False if the connection is to be closed.
   bool Run(Arguments arguments, wire::RespWriter& reply);
-  bool RunOther(Arguments arguments, wire::RespWriter& reply);
-  bool RunCommand(const Command& command, Arguments arguments, wire::RespWriter& reply);
+  static bool RunUnknown(std::string_view name, wire::RespWriter& reply);
 
+  static void WrongCount(std::string_view command, wire::RespWriter& reply);
+
+  // What clients send on connect (resp_greetings.cc).
   void Ping(Arguments arguments, wire::RespWriter& reply);
   void Echo(Arguments arguments, wire::RespWriter& reply);
   void Hello(Arguments arguments, wire::RespWriter& reply);
   void Auth(Arguments arguments, wire::RespWriter& reply);
   void Client(Arguments arguments, wire::RespWriter& reply);
-  void ListCommands(Arguments arguments, wire::RespWriter& reply);
   void Select(Arguments arguments, wire::RespWriter& reply);
   void Info(Arguments arguments, wire::RespWriter& reply);
   void Reset(Arguments arguments, wire::RespWriter& reply);
+  [[nodiscard]] bool IsPassword(std::string_view password) const;
+
+  void ListCommands(Arguments arguments, wire::RespWriter& reply);
   void CellThrottle(Arguments arguments, wire::RespWriter& reply);
   void Throttle(Arguments arguments, wire::RespWriter& reply);
   void Check(Arguments arguments, wire::RespWriter& reply);
@@ -77,7 +82,6 @@ class RespSession {
 
   // `request` lacks what the arguments say: attributes and cost.
   void CheckOne(CheckRequest request, Arguments arguments, wire::RespWriter& reply);
-  [[nodiscard]] bool IsPassword(std::string_view password) const;
 
   Checker& checker_;
   const RespOptions& options_;
@@ -87,7 +91,7 @@ class RespSession {
   CellReader redis_cell_{CellCommand::OfRedisCell};
   CellReader throttlecrab_{CellCommand::OfThrottlecrab};
   CheckReply reply_;
-  const Command* last_command_ = nullptr;
+  const Command* last_command_ = Commands().data();  // clients say the same again and again
   wire::RespVersion version_ = wire::RespVersion::k2;
   bool authorized_;
   bool closing_ = false;

@@ -6,6 +6,10 @@
 
 namespace weir::wire {
 
+char* RespWriter::PutLongNumber(char* to, std::int64_t value) {
+  return Put(WriteDecimal(value, to), "\r\n");
+}
+
 void RespWriter::Line(char type, std::string_view text) {
   row_.Char(type);
   for (const char c : text) row_.Char(c == '\r' || c == '\n' ? ' ' : c);

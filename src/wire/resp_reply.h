@@ -63,16 +63,21 @@ class RespWriter {
 
   // The type of a part and a number, on a line of their own. REQUIRES: room for kMostOfNumber.
   static char* PutNumber(char* to, char type, std::int64_t value) {
-    if (value >= 0 && value <= 9) {  // most: the line is one word
+    const auto number = static_cast<std::uint64_t>(value);
+    if (number <= 9) {  // most: the line is one word
       constexpr std::uint32_t kZero = 0x0A0D'30'00;
-      const auto digit = static_cast<std::uint32_t>(value);
+      const auto digit = static_cast<std::uint32_t>(number);
       const std::uint32_t line = (kZero | static_cast<unsigned char>(type)) + (digit << 8);
       std::memcpy(to, &line, sizeof line);
       return to + sizeof line;
     }
     *to = type;
-    return Put(WriteDecimal(value, to + 1), "\r\n");
+    if (number <= 99) return Put(WriteTwoDigits(number, to + 1), "\r\n");
+    if (value == -1) return Put(to + 1, "-1\r\n");  // what stands for "none"
+    return PutLongNumber(to + 1, value);
   }
+  // Apart, so that what is inlined for the short ones is short.
+  static char* PutLongNumber(char* to, std::int64_t value);
   template <typename... Values>
   static char* PutIntegers(char* to, Values... values) {
     static_assert((1 + sizeof...(Values)) * kMostOfNumber <= TextRow::kMostReserved);

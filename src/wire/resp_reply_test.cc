@@ -75,7 +75,7 @@ TEST(RespReplyTest, WhatRespTwoLacksItGetsAsRedisGivesIt) {
 
 // However much there is of them: a writer holds a few hundred bytes at a time.
 TEST(RespReplyTest, PartsInARowAreTheSameAsOneByOne) {
-  for (const std::size_t length : {0, 5, 200, 231, 232, 233, 240, 255, 256, 257, 1000}) {
+  for (const std::size_t length : {0, 5, 200, 231, 232, 233, 240, 255, 256, 257, 490, 512, 1000}) {
     const std::string text(length, 'x');
     std::vector<std::function<void(RespWriter&)>> parts;
     for (std::int64_t value = -1; value < 100'000; value = value * 7 + 9) {
