@@ -31,30 +31,39 @@ inline constexpr auto kTwoDigits = [] {
 
 }  // namespace internal
 
+// With a zero before one of one digit. REQUIRES: below_100 is.
+inline char* WriteTwoDigits(std::uint64_t below_100, char* to) {
+  std::memcpy(to, &internal::kTwoDigits[2 * below_100], 2);
+  return to + 2;
+}
+
+inline char* WriteDecimal(std::uint64_t value, char* to);
+
+namespace internal {
+
+// Of three digits or more. Apart, so that what is inlined for the short ones is short.
+[[gnu::noinline]] inline char* WriteLongDecimal(std::uint64_t value, char* to) {
+  if (value < 1'000) {
+    *to++ = static_cast<char>('0' + value / 100);
+  } else if (value < 10'000) {
+    to = WriteTwoDigits(value / 100, to);
+  } else {
+    to = WriteDecimal(value / 10'000, to);
+    to = WriteTwoDigits(value / 100 % 100, to);
+  }
+  return WriteTwoDigits(value % 100, to);
+}
+
+}  // namespace internal
+
 // Writes the digits of `value` to `to`, which has room for kMostDigits. Returns where they end.
 inline char* WriteDecimal(std::uint64_t value, char* to) {
-  const auto two = [&to](std::uint64_t below_100) {
-    std::memcpy(to, &internal::kTwoDigits[2 * below_100], 2);
-    to += 2;
-  };
   if (value < 10) {
     *to = static_cast<char>('0' + value);
     return to + 1;
   }
-  if (value < 100) {
-    two(value);
-    return to;
-  }
-  if (value < 1'000) {
-    *to++ = static_cast<char>('0' + value / 100);
-  } else if (value < 10'000) {
-    two(value / 100);
-  } else {
-    to = WriteDecimal(value / 10'000, to);
-    two(value / 100 % 100);
-  }
-  two(value % 100);
-  return to;
+  if (value < 100) return WriteTwoDigits(value, to);
+  return internal::WriteLongDecimal(value, to);
 }
 
 inline char* WriteDecimal(std::int64_t value, char* to) {

@@ -35,7 +35,7 @@ char* Put(char* to, const char (&text)[Size]) {  // NOLINT(modernize-avoid-c-arr
 
 class TextRow {
  public:
-  static constexpr std::size_t kMostReserved = 256;
+  static constexpr std::size_t kMostReserved = 512;
 
   explicit TextRow(std::string& out) : out_(out) { MakeRoom(); }
   TextRow(const TextRow&) = delete;
@@ -72,11 +72,15 @@ class TextRow {
   }
   void Use(char* end) { end_ = end; }
 
+  // Of the string when all is appended.
+  [[nodiscard]] std::size_t size() const { return out_.size() + Used(); }
+
  private:
   [[nodiscard]] std::size_t Room() const {
     return static_cast<std::size_t>(row_.data() + row_.size() - end_);
   }
-  void Append() { out_.append(row_.data(), static_cast<std::size_t>(end_ - row_.data())); }
+  [[nodiscard]] std::size_t Used() const { return static_cast<std::size_t>(end_ - row_.data()); }
+  void Append() { out_.append(row_.data(), Used()); }
   void MakeRoom() { out_.reserve(out_.size() + row_.size()); }
   [[gnu::noinline]] void Flush() {
     Append();

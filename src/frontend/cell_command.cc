@@ -6,19 +6,18 @@
 #include <string>
 
 #include "base/decimal.h"
-#include "rule/key.h"
+#include "limiter/key_hash.h"
 #include "rule/utf8.h"
 
 namespace weir {
 namespace {
 
-// Tells these keys from those of rules.
-constexpr std::uint64_t kCellCounter = 0x6C6C65635F6C63;
+// Keys of rules are hashed with the ledger's seed: with another, these have nothing to do with
+// them.
+constexpr std::uint64_t kOtherSeed = 0x6C6C65635F6C63;
 
 KeyHash HashOf(const Ledger& ledger, std::string_view key) {
-  rule::KeyBytes bytes(kCellCounter, ledger.seed());
-  bytes.Add(key);
-  return ledger.Hash(bytes.bytes());
+  return HashKey(key, ledger.seed() ^ kOtherSeed);
 }
 
 // What both commands have in common, once the numbers are read.
@@ -97,6 +96,19 @@ Result<CellCommand> CellCommand::OfThrottlecrab(Arguments arguments) {
   if (!cell) return Error{"ERR Rate limit check failed: " + cell.error().message};
   return CellCommand{arguments[1], *cell, Permits{static_cast<std::uint64_t>(numbers.quantity)},
                      numbers.burst};
+}
+
+const Result<CellCommand>& CellReader::ReadAnew(Arguments arguments) {
+  words_ = {};
+  last_ = read_(arguments);
+  if (!last_) return last_;
+  std::array<Word, kLimitEnd - kLimitBegin> words;
+  for (std::size_t i = kLimitBegin; i < kLimitEnd; ++i) {
+    if (arguments[i].size() > kWordBytes) return last_;
+    words[i - kLimitBegin] = {arguments[i].size(), LoadUpToWord(arguments[i])};
+  }
+  words_ = words;
+  return last_;
 }
 
 Decision CellCommand::Run(Ledger& ledger, Instant now) const {

@@ -95,11 +95,6 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
 
 Permits QuotaOf(const Limit& limit) { return PolicyOf(limit).quota; }
 
-std::int64_t SecondsUp(Nanos duration) {
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
-  return whole.count() + (Nanos(whole) < duration ? 1 : 0);
-}
-
 void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out) {
   TextRow row(out);
   switch (style) {

@@ -32,6 +32,9 @@ void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out);
 Permits QuotaOf(const Limit& limit);
 
 // Whole seconds, rounded up.
-std::int64_t SecondsUp(Nanos duration);
+inline std::int64_t SecondsUp(Nanos duration) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  return whole.count() + (Nanos(whole) < duration ? 1 : 0);
+}
 
 }  // namespace weir

@@ -2,20 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
-#include <optional>
 
 #include "base/ascii.h"
 #include "base/text.h"
-#include "frontend/cell_command.h"
 #include "frontend/rate_limit_fields.h"
 
 namespace weir {
 namespace {
 
-using wire::RespRow;
-using wire::RespVersion;
 using wire::RespWriter;
 
 bool IsWord(std::string_view text, std::string_view word) { return SameIgnoringCase(text, word); }
@@ -36,31 +31,6 @@ std::string Lower(std::string_view text) {
 std::int64_t MillisUp(Nanos duration) {
   if (duration == Nanos::max()) return -1;
   return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
-}
-
-void WrongCount(std::string_view command, RespWriter& reply) {
-  reply.Error("ERR wrong number of arguments for '" + Lower(command) + "' command");
-}
-
-constexpr std::string_view kServer = "weir";
-constexpr std::string_view kImitated = "7.0.0";  // the Redis whose commands clients may expect
-
-void WriteHello(RespWriter reply, RespVersion version) {
-  reply.Map(7);
-  reply.Bulk("server");
-  reply.Bulk(kServer);
-  reply.Bulk("version");
-  reply.Bulk(kImitated);
-  reply.Bulk("proto");
-  reply.Integer(static_cast<std::int64_t>(version));
-  reply.Bulk("id");
-  reply.Integer(1);
-  reply.Bulk("mode");
-  reply.Bulk("standalone");
-  reply.Bulk("role");
-  reply.Bulk("master");
-  reply.Bulk("modules");
-  reply.Array(0);
 }
 
 }  // namespace
@@ -98,36 +68,42 @@ std::span<const RespSession::Command> RespSession::Commands() {
   return kCommands;
 }
 
-RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, std::string& out) {
-  now_ = now;
-  out_ = &out;
-  Progress progress;
-  while (!closing_) {
-    if (out.size() >= kEnough) {
-      progress.more = true;
-      break;
-    }
-    const wire::RespRequest request = reader_.Read(bytes.substr(progress.consumed), arguments_);
-    progress.consumed += request.consumed;
-    if (request.status == wire::RespStatus::kNeedMore) break;
-    RespWriter reply(out, version_);
-    const std::size_t begin = out.size();
-    ++progress.requests;
-    if (request.status == wire::RespStatus::kBad) {
-      reply.Error("ERR " + std::string(request.problem));
-      closing_ = true;
-    } else if (!Run(arguments_, reply)) {
-      closing_ = true;
-    }
-    if (out[begin] == '-') ++progress.errors;
-  }
-  reply_.Release();
-  progress.close = closing_;
-  return progress;
+void RespSession::WrongCount(std::string_view command, RespWriter& reply) {
+  reply.Error("ERR wrong number of arguments for '" + Lower(command) + "' command");
 }
 
-bool RespSession::Run(Arguments arguments, RespWriter& reply) {
-  const std::string_view name = arguments[0];
+void RespSession::ListCommands(Arguments arguments, RespWriter& reply) {
+  const auto commands = Commands();
+  if (arguments.size() > 1 && IsWord(arguments[1], "COUNT")) {
+    reply.Integer(static_cast<std::int64_t>(commands.size()));
+    return;
+  }
+  if (arguments.size() > 1) {  // DOCS, INFO...: there is nothing to say, and clients go on
+    reply.Array(0);
+    return;
+  }
+  reply.Array(commands.size());
+  for (const Command& command : commands) {
+    reply.Array(6);
+    reply.Bulk(Lower(command.name));
+    reply.Integer(command.arity);
+    reply.Array(1);
+    reply.Simple("fast");
+    const int key = command.has_key ? 1 : 0;
+    reply.Integer(key);
+    reply.Integer(key);
+    reply.Integer(key);
+  }
+}
+
+const RespSession::Command* RespSession::Find(std::string_view name) {
+  const auto commands = Commands();
+  const auto command = std::find_if(commands.begin(), commands.end(),
+                                    [&](const Command& c) { return IsWord(name, c.name); });
+  return command != commands.end() ? &*command : nullptr;
+}
+
+bool RespSession::RunUnknown(std::string_view name, RespWriter& reply) {
   if (IsWord(name, "QUIT")) {
     reply.Simple("OK");
     return false;
@@ -135,12 +111,17 @@ bool RespSession::Run(Arguments arguments, RespWriter& reply) {
   // A browser that was made to talk to this port: what stands in the body is not its user's wish.
   // As Redis does, nothing more is read of it.
   if (IsWord(name, "POST") || IsWord(name, "HOST:")) return false;
-  const auto commands = Commands();
-  const auto command = std::find_if(commands.begin(), commands.end(),
-                                    [&](const Command& c) { return IsWord(name, c.name); });
-  if (command == commands.end()) {
-    reply.Error("ERR unknown command '" + std::string(name.substr(0, 128)) + "'");
-    return true;
+  reply.Error("ERR unknown command '" + std::string(name.substr(0, 128)) + "'");
+  return true;
+}
+
+// Inlined into Serve(), its only caller: a call would save six registers for each command.
+[[gnu::always_inline]] inline bool RespSession::Run(Arguments arguments, RespWriter& reply) {
+  const Command* command = last_command_;
+  if (!IsWord(arguments[0], command->name)) {
+    command = Find(arguments[0]);
+    if (command == nullptr) return RunUnknown(arguments[0], reply);
+    last_command_ = command;
   }
   const auto count = static_cast<int>(arguments.size());
   if (!authorized_ && !command->before_auth) {
@@ -153,43 +134,63 @@ bool RespSession::Run(Arguments arguments, RespWriter& reply) {
   return true;
 }
 
-// --- the limits
-// --------------------------------------------------------------------------------------
+RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, std::string& out) {
+  now_ = now;
+  Progress progress;
+  RespWriter reply(out, version_);
+  while (!closing_) {
+    if (reply.size() >= kEnough) {
+      progress.more = true;
+      break;
+    }
+    const wire::RespRequest request = reader_.Read(bytes.substr(progress.consumed), arguments_);
+    progress.consumed += request.consumed;
+    if (request.status == wire::RespStatus::kNeedMore) break;
+    ++progress.requests;
+    if (request.status == wire::RespStatus::kBad) {
+      reply.Error("ERR " + std::string(request.problem));
+      closing_ = true;
+    } else if (!Run(arguments_, reply)) {
+      closing_ = true;
+    }
+  }
+  progress.errors = reply.errors();
+  reply_.Release();
+  progress.close = closing_;
+  return progress;
+}
 
 void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand> command = CellCommand::OfRedisCell(arguments);
-  if (!command) {
-    reply.Error(command.error().message);
+  const Result<CellCommand>& read = redis_cell_.Read(arguments);
+  if (!read) {
+    reply.Error(read.error().message);
     return;
   }
-  const Decision decision = command->Run(checker_.ledger(), now_);
+  const CellCommand& command = *read;
+  const Decision decision = command.Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  RespRow row = reply.Row();
-  row.Array(5);
-  row.Integer(decision ? 0 : 1);
-  row.Integer(command->limit);
-  row.Integer(static_cast<std::int64_t>(decision.remaining.count));
-  row.Integer(decision || never ? -1 : SecondsUp(decision.retry_after));
-  row.Integer(SecondsUp(decision.reset_after));
+  reply.ArrayOfIntegers(
+      decision ? 0 : 1, command.limit, static_cast<std::int64_t>(decision.remaining.count),
+      decision || never ? -1 : SecondsUp(decision.retry_after), SecondsUp(decision.reset_after));
 }
 
 void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand> command = CellCommand::OfThrottlecrab(arguments);
-  if (!command) {
-    reply.Error(command.error().message);
+  const Result<CellCommand>& read = throttlecrab_.Read(arguments);
+  if (!read) {
+    reply.Error(read.error().message);
     return;
   }
-  const Decision decision = command->Run(checker_.ledger(), now_);
+  const CellCommand& command = *read;
+  const Decision decision = command.Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
   const bool never = decision.verdict == Verdict::kNever;
-  RespRow row = reply.Row();
-  row.Array(5);
-  row.Integer(decision ? 1 : 0);
-  row.Integer(command->limit);
-  row.Integer(static_cast<std::int64_t>(decision.remaining.count));
-  row.Integer(SecondsUp(decision.reset_after));
-  row.Integer(decision ? 0 : never ? -1 : SecondsUp(decision.retry_after));
+  reply.ArrayOfIntegers(decision ? 1 : 0, command.limit,
+                        static_cast<std::int64_t>(decision.remaining.count),
+                        SecondsUp(decision.reset_after),
+                        decision ? 0
+                        : never  ? -1
+                                 : SecondsUp(decision.retry_after));
 }
 
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...
@@ -240,24 +241,22 @@ void RespSession::CheckOne(CheckRequest request, Arguments arguments, RespWriter
   request.attributes = attributes_;
   checker_.Check(request, now_, reply_);
   const Finding* decisive = reply_.decisive();
-  RespRow row = reply.Row();
-  row.Array(7);
-  row.Integer(reply_.allowed() ? 1 : 0);
+  reply.Array(7);
+  reply.Integer(reply_.allowed() ? 1 : 0);
+  std::int64_t limit = -1;
+  std::int64_t remaining = -1;
   if (decisive == nullptr) {
-    row.Null();
-    row.Integer(-1);
-    row.Integer(-1);
+    reply.Null();
   } else {
-    row.Bulk(decisive->rule->rule->name);
-    row.Integer(static_cast<std::int64_t>(
-        decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0));
-    row.Integer(static_cast<std::int64_t>(reply_.remaining().count));
+    reply.Bulk(decisive->rule->rule->name);
+    limit =
+        static_cast<std::int64_t>(decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0);
+    remaining = static_cast<std::int64_t>(reply_.remaining().count);
   }
   const Nanos retry = decisive != nullptr ? decisive->decision.retry_after : Nanos(0);
   const Nanos reset = decisive != nullptr ? decisive->decision.reset_after : Nanos(0);
-  row.Integer(reply_.allowed() ? 0 : MillisUp(retry));
-  row.Integer(MillisUp(reset));
-  row.Integer(MillisUp(reply_.wait()));
+  reply.Integers(limit, remaining, reply_.allowed() ? 0 : MillisUp(retry), MillisUp(reset),
+                 MillisUp(reply_.wait()));
 }
 
 void RespSession::Delete(Arguments arguments, RespWriter& reply) {
@@ -284,143 +283,6 @@ void RespSession::TimeToLive(Arguments arguments, RespWriter& reply) {
   } else {
     reply.Integer(IsWord(arguments[0], "TTL") ? SecondsUp(left) : MillisUp(left));
   }
-}
-
-// --- what clients send on connect
-// ---------------------------------------------------------------------
-
-void RespSession::Ping(Arguments arguments, RespWriter& reply) {
-  if (arguments.size() > 2) {
-    WrongCount("PING", reply);
-  } else if (arguments.size() == 2) {
-    reply.Bulk(arguments[1]);
-  } else {
-    reply.Simple("PONG");
-  }
-}
-
-void RespSession::Echo(Arguments arguments, RespWriter& reply) { reply.Bulk(arguments[1]); }
-
-// HELLO [version [AUTH user password] [SETNAME name]]
-void RespSession::Hello(Arguments arguments, RespWriter& reply) {
-  std::optional<RespVersion> version;
-  if (arguments.size() > 1) {
-    if (arguments[1] == "2") version = RespVersion::k2;
-    if (arguments[1] == "3") version = RespVersion::k3;
-    if (!version) {
-      reply.Error("NOPROTO unsupported protocol version");
-      return;
-    }
-  }
-  for (std::size_t i = 2; i < arguments.size();) {
-    if (IsWord(arguments[i], "AUTH") && i + 2 < arguments.size()) {
-      if (!IsPassword(arguments[i + 2])) {
-        reply.Error("WRONGPASS invalid username-password pair or user is disabled.");
-        return;
-      }
-      authorized_ = true;
-      i += 3;
-    } else if (IsWord(arguments[i], "SETNAME") && i + 1 < arguments.size()) {
-      i += 2;
-    } else {
-      reply.Error("ERR Syntax error in HELLO option '" + std::string(arguments[i].substr(0, 64)) +
-                  "'");
-      return;
-    }
-  }
-  if (!authorized_) {
-    reply.Error(
-        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
-        "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the "
-        "RESP protocol version at the same time");
-    return;
-  }
-  if (version) version_ = *version;
-  WriteHello(RespWriter(*out_, version_), version_);
-}
-
-// AUTH [user] password
-void RespSession::Auth(Arguments arguments, RespWriter& reply) {
-  if (arguments.size() > 3) {
-    WrongCount("AUTH", reply);
-  } else if (options_.password.empty()) {
-    reply.Error(
-        "ERR AUTH <password> called without any password configured for the default user. Are you "
-        "sure your configuration is correct?");
-  } else if (!IsPassword(arguments.back())) {
-    reply.Error("WRONGPASS invalid username-password pair or user is disabled.");
-  } else {
-    authorized_ = true;
-    reply.Simple("OK");
-  }
-}
-
-// In a time that does not tell how much of it was right.
-bool RespSession::IsPassword(std::string_view password) const {
-  if (options_.password.empty()) return true;
-  unsigned difference = password.size() == options_.password.size() ? 0 : 1;
-  for (std::size_t i = 0; i < password.size(); ++i) {
-    const char expected = options_.password[i % options_.password.size()];
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(password[i]) ^
-                                        static_cast<unsigned char>(expected));
-  }
-  return difference == 0;
-}
-
-void RespSession::Client(Arguments arguments, RespWriter& reply) {
-  if (IsWord(arguments[1], "GETNAME")) {
-    reply.Null();
-  } else if (IsWord(arguments[1], "ID")) {
-    reply.Integer(1);
-  } else {
-    reply.Simple("OK");  // SETNAME, SETINFO, TRACKING OFF, NO-EVICT...: nothing hangs on them
-  }
-}
-
-void RespSession::ListCommands(Arguments arguments, RespWriter& reply) {
-  const auto commands = Commands();
-  if (arguments.size() > 1 && IsWord(arguments[1], "COUNT")) {
-    reply.Integer(static_cast<std::int64_t>(commands.size()));
-    return;
-  }
-  if (arguments.size() > 1) {  // DOCS, INFO...: there is nothing to say, and clients go on
-    reply.Array(0);
-    return;
-  }
-  reply.Array(commands.size());
-  for (const Command& command : commands) {
-    reply.Array(6);
-    reply.Bulk(Lower(command.name));
-    reply.Integer(command.arity);
-    reply.Array(1);
-    reply.Simple("fast");
-    const int key = command.has_key ? 1 : 0;
-    reply.Integer(key);
-    reply.Integer(key);
-    reply.Integer(key);
-  }
-}
-
-void RespSession::Select(Arguments arguments, RespWriter& reply) {
-  if (arguments[1] == "0") {
-    reply.Simple("OK");
-  } else {
-    reply.Error("ERR DB index is out of range");
-  }
-}
-
-void RespSession::Info(Arguments /*arguments*/, RespWriter& reply) {
-  std::string text = "# Server\r\nredis_version:" + std::string(kImitated) +
-                     "\r\nredis_mode:standalone\r\nserver_name:" + std::string(kServer) +
-                     "\r\n# Replication\r\nrole:master\r\n# Memory\r\nused_memory:" +
-                     std::to_string(checker_.ledger().bytes()) + "\r\n";
-  reply.Verbatim(text);
-}
-
-void RespSession::Reset(Arguments /*arguments*/, RespWriter& reply) {
-  version_ = RespVersion::k2;
-  authorized_ = options_.password.empty();
-  reply.Simple("RESET");
 }
 
 }  // namespace weir

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/cell_command.h"
 #include "frontend/traffic.h"
 #include "service/checker.h"
 #include "wire/resp_reply.h"
@@ -51,19 +52,27 @@ class RespSession {
   using Arguments = std::span<const std::string_view>;
   struct Command;
   static std::span<const Command> Commands();
+  // Null: there is no such command.
+  [[gnu::noinline]] static const Command* Find(std::string_view name);
 
   // False if the connection is to be closed.
   bool Run(Arguments arguments, wire::RespWriter& reply);
+  static bool RunUnknown(std::string_view name, wire::RespWriter& reply);
 
+  static void WrongCount(std::string_view command, wire::RespWriter& reply);
+
+  // What clients send on connect (resp_greetings.cc).
   void Ping(Arguments arguments, wire::RespWriter& reply);
   void Echo(Arguments arguments, wire::RespWriter& reply);
   void Hello(Arguments arguments, wire::RespWriter& reply);
   void Auth(Arguments arguments, wire::RespWriter& reply);
   void Client(Arguments arguments, wire::RespWriter& reply);
-  void ListCommands(Arguments arguments, wire::RespWriter& reply);
   void Select(Arguments arguments, wire::RespWriter& reply);
   void Info(Arguments arguments, wire::RespWriter& reply);
   void Reset(Arguments arguments, wire::RespWriter& reply);
+  [[nodiscard]] bool IsPassword(std::string_view password) const;
+
+  void ListCommands(Arguments arguments, wire::RespWriter& reply);
   void CellThrottle(Arguments arguments, wire::RespWriter& reply);
   void Throttle(Arguments arguments, wire::RespWriter& reply);
   void Check(Arguments arguments, wire::RespWriter& reply);
@@ -73,20 +82,21 @@ class RespSession {
 
   // `request` lacks what the arguments say: attributes and cost.
   void CheckOne(CheckRequest request, Arguments arguments, wire::RespWriter& reply);
-  [[nodiscard]] bool IsPassword(std::string_view password) const;
 
   Checker& checker_;
   const RespOptions& options_;
   wire::RespReader reader_;
   std::vector<std::string_view> arguments_;
   std::vector<rule::Attribute> attributes_;
+  CellReader redis_cell_{CellCommand::OfRedisCell};
+  CellReader throttlecrab_{CellCommand::OfThrottlecrab};
   CheckReply reply_;
+  const Command* last_command_ = Commands().data();  // clients say the same again and again
   wire::RespVersion version_ = wire::RespVersion::k2;
   bool authorized_;
   bool closing_ = false;
-  // Of the bytes at hand: when they came, and where answers go.
+  // When the bytes at hand came.
   Instant now_{};
-  std::string* out_ = nullptr;
 };
 
 }  // namespace weir

@@ -67,6 +67,56 @@ TEST_F(RespSessionTest, AnswersThrottleAsThrottlecrabDoes) {
   EXPECT_EQ(Say("THROTTLE user 3 30 60 x"), "-ERR invalid quantity");
 }
 
+// The limit of the last command is kept: each of these differs from the one before it in one word.
+TEST_F(RespSessionTest, EachCommandIsDecidedByItsOwnLimit) {
+  EXPECT_EQ(Say("CL.THROTTLE a 2 30 60"), "*5 :0 :3 :2 :-1 :2");
+  EXPECT_EQ(Say("CL.THROTTLE b 3 30 60"), "*5 :0 :4 :3 :-1 :2");
+  EXPECT_EQ(Say("CL.THROTTLE c 3 15 60"), "*5 :0 :4 :3 :-1 :4");
+  EXPECT_EQ(Say("CL.THROTTLE d 3 15 30"), "*5 :0 :4 :3 :-1 :2");
+  EXPECT_EQ(Say("CL.THROTTLE e 3 15 300"), "*5 :0 :4 :3 :-1 :20");
+  EXPECT_EQ(Say("CL.THROTTLE f 3 15 3000000"), "*5 :0 :4 :3 :-1 :200000");
+  EXPECT_EQ(Say("CL.THROTTLE g 3 15 3000015"), "*5 :0 :4 :3 :-1 :200001");
+  EXPECT_EQ(Say("CL.THROTTLE h 3 15 000000030"), "*5 :0 :4 :3 :-1 :2");
+  EXPECT_EQ(Say("CL.THROTTLE i 3 15 000000060"), "*5 :0 :4 :3 :-1 :4");
+  EXPECT_EQ(Say("THROTTLE j 3 15 60"), "*5 :1 :3 :2 :4 :0");
+  EXPECT_EQ(Say("CL.THROTTLE k 3 15 60"), "*5 :0 :4 :3 :-1 :4");
+}
+
+TEST_F(RespSessionTest, TheSameLimitAgainStillHasItsKeyAndQuantityRead) {
+  EXPECT_EQ(Say("CL.THROTTLE a 2 30 60 2"), "*5 :0 :3 :1 :-1 :4");
+  EXPECT_EQ(Say("CL.THROTTLE b 2 30 60"), "*5 :0 :3 :2 :-1 :2");
+  EXPECT_EQ(Say("CL.THROTTLE b 2 30 60 2"), "*5 :0 :3 :0 :-1 :6");
+  EXPECT_EQ(Say("CL.THROTTLE b 2 30 60 x"), "-Cell error: Couldn't parse as integer: x");
+  EXPECT_EQ(Say("CL.THROTTLE b 2 30 60 -1"),
+            "-Cell error: max_burst and quantity must not be negative");
+  EXPECT_EQ(Say("CL.THROTTLE b 2 30 60 1 1").substr(0, 18), "-Cell error: Usage");
+  EXPECT_EQ(Say("CL.THROTTLE a 2 30 60"), "*5 :0 :3 :0 :-1 :6");
+}
+
+TEST_F(RespSessionTest, ALimitOfEmptyWordsIsRefusedHoweverOften) {
+  const std::string refused = "-Cell error: Couldn't parse as integer:";
+  for (const char* line : {"CL.THROTTLE a '' '' ''", "CL.THROTTLE a '' '' ''"}) {
+    EXPECT_EQ(Say(line).substr(0, refused.size()), refused);
+  }
+}
+
+TEST_F(RespSessionTest, CountsWhatWasAnsweredWithAMistake) {
+  Say("PING\r\nNONSENSE\r\nECHO -x\r\nCL.THROTTLE user 2 30");
+  EXPECT_EQ(last_.requests, 4);
+  EXPECT_EQ(last_.errors, 2);
+}
+
+TEST_F(RespSessionTest, StopsWhenThereIsEnoughToSend) {
+  std::string bytes;
+  while (bytes.size() < 3 * RespSession::kEnough) bytes += "PING " + std::string(500, 'x') + "\r\n";
+  std::string out;
+  const RespSession::Progress progress = session_.Serve(bytes, kStart, out);
+  EXPECT_TRUE(progress.more);
+  EXPECT_GE(out.size(), RespSession::kEnough);
+  EXPECT_LT(out.size(), RespSession::kEnough + 600);
+  EXPECT_LT(progress.consumed, bytes.size());
+}
+
 TEST_F(RespSessionTest, HugeNumbersAreNoHarm) {
   EXPECT_EQ(Say("CL.THROTTLE user 9223372036854775807 9223372036854775807 9223372036854775807 "
                 "9223372036854775807")

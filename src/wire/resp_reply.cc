@@ -1,29 +1,31 @@
 #include "wire/resp_reply.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
 namespace weir::wire {
 
+char* RespWriter::PutLongNumber(char* to, std::int64_t value) {
+  return Put(WriteDecimal(value, to), "\r\n");
+}
+
 void RespWriter::Line(char type, std::string_view text) {
-  out_ += type;
-  const std::size_t start = out_.size();
-  out_ += text;
-  std::replace_if(
-      out_.begin() + static_cast<std::ptrdiff_t>(start), out_.end(),
-      [](char c) { return c == '\r' || c == '\n'; }, ' ');
-  out_ += "\r\n";
+  row_.Char(type);
+  for (const char c : text) row_.Char(c == '\r' || c == '\n' ? ' ' : c);
+  row_.Text("\r\n");
 }
 
 void RespWriter::Simple(std::string_view text) { Line('+', text); }
 
-void RespWriter::Error(std::string_view text) { Line('-', text); }
+void RespWriter::Error(std::string_view text) {
+  ++errors_;
+  Line('-', text);
+}
 
 void RespWriter::Bool(bool value) {
   if (version_ == RespVersion::k2) return Integer(value ? 1 : 0);
-  out_ += value ? "#t\r\n" : "#f\r\n";
+  row_.Text(std::string_view(value ? "#t\r\n" : "#f\r\n"));
 }
 
 void RespWriter::Double(double value) {
@@ -38,15 +40,15 @@ void RespWriter::Double(double value) {
 void RespWriter::Verbatim(std::string_view text) {
   if (version_ == RespVersion::k2) return Bulk(text);
   constexpr std::string_view kFormat = "txt:";
-  Row().Number('=', static_cast<std::int64_t>(kFormat.size() + text.size()));
-  out_ += kFormat;
-  out_ += text;
-  out_ += "\r\n";
+  Number('=', static_cast<std::int64_t>(kFormat.size() + text.size()));
+  row_.Text(kFormat);
+  row_.Text(text);
+  row_.Text("\r\n");
 }
 
 void RespWriter::Map(std::size_t pairs) {
   if (version_ == RespVersion::k2) return Array(2 * pairs);
-  Row().Number('%', static_cast<std::int64_t>(pairs));
+  Number('%', static_cast<std::int64_t>(pairs));
 }
 
 }  // namespace weir::wire

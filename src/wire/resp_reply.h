@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -16,56 +17,81 @@ namespace weir::wire {
 
 enum class RespVersion : std::uint8_t { k2 = 2, k3 = 3 };
 
-// Short parts of one answer side by side, appended when the row is gone.
-class RespRow {
+// Answers one after the other. They are appended a few at a time, and all when the writer is gone.
+//
+// Lines (Simple, Error) cannot hold line ends: CR and LF become blanks, so that nothing a client
+// sent can end a reply and begin another.
+class RespWriter {
  public:
-  RespRow(std::string& out, RespVersion version) : row_(out), version_(version) {}
+  RespWriter(std::string& out, RespVersion version) : row_(out), version_(version) {}
 
+  // Of what is written from now on.
+  void set_version(RespVersion version) { version_ = version; }
+
+  void Simple(std::string_view text);  // "OK"
+  void Error(std::string_view text);   // with its code in front: "ERR unknown command 'x'"
   void Integer(std::int64_t value) { Number(':', value); }
-  void Array(std::size_t elements) { Number('*', static_cast<std::int64_t>(elements)); }
+  // One after the other, each a part of its own.
+  template <typename... Values>
+  void Integers(Values... values) {
+    row_.Use(PutIntegers(row_.Reserve(sizeof...(Values) * kMostOfNumber), values...));
+  }
+  // The same in an array.
+  template <typename... Values>
+  void ArrayOfIntegers(Values... values) {
+    char* const to = row_.Reserve((1 + sizeof...(Values)) * kMostOfNumber);
+    row_.Use(PutIntegers(PutNumber(to, '*', sizeof...(Values)), values...));
+  }
   void Bulk(std::string_view bytes) {
     Number('$', static_cast<std::int64_t>(bytes.size()));
     row_.Text(bytes);
     row_.Text("\r\n");
   }
   void Null() { row_.Text(std::string_view(version_ == RespVersion::k2 ? "$-1\r\n" : "_\r\n")); }
-  // The type of a part and a number, on a line of their own.
-  void Number(char type, std::int64_t value) {
-    char* to = row_.Reserve(1 + kMostDigits + 2);
-    *to = type;
-    row_.Use(Put(WriteDecimal(value, to + 1), "\r\n"));
-  }
-
- private:
-  TextRow row_;
-  RespVersion version_;
-};
-
-// Lines (Simple, Error) cannot hold line ends: CR and LF become blanks, so that nothing a client
-// sent can end a reply and begin another.
-class RespWriter {
- public:
-  RespWriter(std::string& out, RespVersion version) : out_(out), version_(version) {}
-
-  // For many short parts. Nothing is to be written here before it is gone.
-  [[nodiscard]] RespRow Row() { return {out_, version_}; }
-
-  void Simple(std::string_view text);  // "OK"
-  void Error(std::string_view text);   // with its code in front: "ERR unknown command 'x'"
-  void Integer(std::int64_t value) { Row().Integer(value); }
-  void Bulk(std::string_view bytes) { Row().Bulk(bytes); }
-  void Null() { Row().Null(); }
   void Bool(bool value);
   void Double(double value);  // the shortest text that reads back as the same number
   void Verbatim(std::string_view text);
-  void Array(std::size_t elements) { Row().Array(elements); }  // which follow
-  void Map(std::size_t pairs);                                 // which follow, key and value
+  void Array(std::size_t elements) { Number('*', static_cast<std::int64_t>(elements)); }
+  void Map(std::size_t pairs);  // which follow, as the elements of an array do: key and value
+
+  // Bytes to be sent, with those that were there before.
+  [[nodiscard]] std::size_t size() const { return row_.size(); }
+  [[nodiscard]] std::uint64_t errors() const { return errors_; }
 
  private:
+  static constexpr std::size_t kMostOfNumber = 1 + kMostDigits + 2;
+
+  // The type of a part and a number, on a line of their own. REQUIRES: room for kMostOfNumber.
+  static char* PutNumber(char* to, char type, std::int64_t value) {
+    const auto number = static_cast<std::uint64_t>(value);
+    if (number <= 9) {  // most: the line is one word
+      constexpr std::uint32_t kZero = 0x0A0D'30'00;
+      const auto digit = static_cast<std::uint32_t>(number);
+      const std::uint32_t line = (kZero | static_cast<unsigned char>(type)) + (digit << 8);
+      std::memcpy(to, &line, sizeof line);
+      return to + sizeof line;
+    }
+    *to = type;
+    if (number <= 99) return Put(WriteTwoDigits(number, to + 1), "\r\n");
+    if (value == -1) return Put(to + 1, "-1\r\n");  // what stands for "none"
+    return PutLongNumber(to + 1, value);
+  }
+  // Apart, so that what is inlined for the short ones is short.
+  static char* PutLongNumber(char* to, std::int64_t value);
+  template <typename... Values>
+  static char* PutIntegers(char* to, Values... values) {
+    static_assert((1 + sizeof...(Values)) * kMostOfNumber <= TextRow::kMostReserved);
+    ((to = PutNumber(to, ':', values)), ...);
+    return to;
+  }
+  void Number(char type, std::int64_t value) {
+    row_.Use(PutNumber(row_.Reserve(kMostOfNumber), type, value));
+  }
   void Line(char type, std::string_view text);
 
-  std::string& out_;
+  TextRow row_;
   RespVersion version_;
+  std::uint64_t errors_ = 0;
 };
 
 }  // namespace weir::wire

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace weir::wire {
 namespace {
@@ -10,8 +13,10 @@ namespace {
 template <typename Write>
 std::string Written(RespVersion version, Write write) {
   std::string out = "before";  // stays
-  RespWriter writer(out, version);
-  write(writer);
+  {
+    RespWriter writer(out, version);
+    write(writer);
+  }
   EXPECT_TRUE(out.starts_with("before"));
   return out.substr(6);
 }
@@ -68,26 +73,67 @@ TEST(RespReplyTest, WhatRespTwoLacksItGetsAsRedisGivesIt) {
   }
 }
 
-// However much there is in it: a row holds a few hundred bytes at a time.
-TEST(RespReplyTest, ARowIsTheSameAsItsPartsOneByOne) {
-  for (const std::size_t length : {0, 5, 200, 231, 232, 233, 240, 255, 256, 257, 1000}) {
+// However much there is of them: a writer holds a few hundred bytes at a time.
+TEST(RespReplyTest, PartsInARowAreTheSameAsOneByOne) {
+  for (const std::size_t length : {0, 5, 200, 231, 232, 233, 240, 255, 256, 257, 490, 512, 1000}) {
     const std::string text(length, 'x');
-    const auto parts = [&](auto& to) {
-      for (std::int64_t value = -1; value < 100'000; value = value * 7 + 9) to.Integer(value);
-      to.Null();
-      to.Array(3);
-      to.Bulk(text);
-      to.Integer(std::numeric_limits<std::int64_t>::min());
-      to.Bulk(text);
-    };
-    const auto in_a_row = [&](RespWriter& writer) {
-      RespRow row = writer.Row();
-      parts(row);
-    };
+    std::vector<std::function<void(RespWriter&)>> parts;
+    for (std::int64_t value = -1; value < 100'000; value = value * 7 + 9) {
+      parts.emplace_back([=](RespWriter& w) { w.Integers(value, -value, std::int64_t{9}); });
+    }
+    parts.emplace_back([](RespWriter& w) { w.ArrayOfIntegers(1, -1, 100); });
+    parts.emplace_back([](RespWriter& w) { w.Null(); });
+    parts.emplace_back([](RespWriter& w) { w.Array(3); });
+    parts.emplace_back([&](RespWriter& w) { w.Bulk(text); });
+    parts.emplace_back([&](RespWriter& w) { w.Verbatim(text); });
+    parts.emplace_back([&](RespWriter& w) { w.Error(text); });
+    parts.emplace_back([](RespWriter& w) { w.Bool(true); });
+    parts.emplace_back([&](RespWriter& w) { w.Bulk(text); });
     for (const RespVersion version : {RespVersion::k2, RespVersion::k3}) {
-      EXPECT_EQ(Written(version, in_a_row), Written(version, parts)) << length;
+      std::string one_by_one;
+      for (const auto& part : parts) one_by_one += Written(version, part);
+      const auto in_a_row = [&](RespWriter& w) {
+        for (const auto& part : parts) part(w);
+      };
+      EXPECT_EQ(Written(version, in_a_row), one_by_one) << length;
     }
   }
+}
+
+TEST(RespReplyTest, IntegersOfAnyLengthAreWrittenWhole) {
+  for (const std::int64_t value : {0, 1, 9, 10, 11, 99, 100, 101, 9'999, 10'000, -1, -9, -10}) {
+    EXPECT_EQ(Written([=](RespWriter& w) { w.Integer(value); }),
+              ":" + std::to_string(value) + "\r\n");
+  }
+}
+
+TEST(RespReplyTest, AnArrayOfIntegersIsTheSameAsItsParts) {
+  EXPECT_EQ(Written([](RespWriter& w) { w.ArrayOfIntegers(0, 17, -1, 12'345); }),
+            "*4\r\n:0\r\n:17\r\n:-1\r\n:12345\r\n");
+}
+
+TEST(RespReplyTest, KnowsHowMuchThereIsToSendAndHowManyMistakes) {
+  std::string out = "before";
+  RespWriter writer(out, RespVersion::k2);
+  EXPECT_EQ(writer.size(), 6);
+  writer.Integer(-1);
+  EXPECT_EQ(writer.size(), 11);
+  EXPECT_EQ(writer.errors(), 0);
+  writer.Error("ERR no");
+  EXPECT_EQ(writer.size(), 20);
+  EXPECT_EQ(writer.errors(), 1);
+  writer.Bulk(std::string(1000, 'x'));
+  EXPECT_EQ(writer.size(), 20 + 7 + 1000 + 2);
+}
+
+TEST(RespReplyTest, AVersionHoldsFromWhenItIsSet) {
+  EXPECT_EQ(Written(RespVersion::k2,
+                    [](RespWriter& w) {
+                      w.Null();
+                      w.set_version(RespVersion::k3);
+                      w.Null();
+                    }),
+            "$-1\r\n_\r\n");
 }
 
 TEST(RespReplyTest, WhatAClientSentCannotBeginAReplyOfItsOwn) {

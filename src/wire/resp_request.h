@@ -55,7 +55,14 @@ class RespReader {
   // `bytes`: all that is unread. It may lie elsewhere than at the last call, but begins with the
   // same bytes (less those consumed). kCommand: `arguments` are views of `bytes` (words in quotes:
   // of the reader), at least one, until the buffer changes or the next call.
-  RespRequest Read(std::string_view bytes, std::vector<std::string_view>& arguments);
+  RespRequest Read(std::string_view bytes, std::vector<std::string_view>& arguments) {
+    if (at_ == 0) {
+      if (const std::size_t size = ReadWholeArray(bytes, arguments)) {
+        return {.status = RespStatus::kCommand, .consumed = size, .problem = {}};
+      }
+    }
+    return ReadAny(bytes, arguments);
+  }
 
  private:
   struct Piece {
