@@ -4,9 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "base/text_row.h"
 #include "base/time.h"
-#include "service/policy.h"
 
 namespace weir {
 namespace {
@@ -19,11 +17,6 @@ constexpr std::array<StyleName, 4> kStyles = {{{"draft-10", FieldStyle::kDraft10
                                                {"draft-06", FieldStyle::kDraft06},
                                                {"x-ratelimit", FieldStyle::kXRateLimit},
                                                {"none", FieldStyle::kNone}}};
-
-// Structured fields hold numbers of up to 15 digits.
-std::uint64_t Fitting(Permits permits) {
-  return std::min<std::uint64_t>(permits.count, 999'999'999'999'999);
-}
 
 std::uint64_t NotNegative(std::int64_t number) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0));
@@ -41,13 +34,11 @@ void AddDraft10(const CheckReply& reply, TextRow& row) {
   bool is_first = true;
   for (const Finding& finding : reply.findings()) {
     if (!IsTold(finding)) continue;
-    const Policy policy = PolicyOf(*finding.limit);
     is_first ? row.Text("RateLimit-Policy: \"") : row.Text(", \"");
     is_first = false;
     AddName(finding, row);
-    char* to = Put(row.Reserve(kRoomBehindName), "\";q=");
-    to = Put(WriteDecimal(Fitting(policy.quota), to), ";w=");
-    row.Use(WriteDecimal(NotNegative(SecondsUp(policy.window)), to));
+    row.Char('"');
+    row.Text(reply.PolicyOf(finding));
   }
   if (is_first) return;
   row.Text("\r\n");
@@ -58,7 +49,7 @@ void AddDraft10(const CheckReply& reply, TextRow& row) {
     is_first = false;
     AddName(finding, row);
     char* to = Put(row.Reserve(kRoomBehindName), "\";r=");
-    to = WriteDecimal(Fitting(finding.decision.remaining), to);
+    to = WriteDecimal(FittingField(finding.decision.remaining), to);
     if (const Nanos time = UntilMore(finding.decision); time != Nanos::max()) {
       to = WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
     }
@@ -95,13 +86,7 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
 
 Permits QuotaOf(const Limit& limit) { return PolicyOf(limit).quota; }
 
-std::int64_t SecondsUp(Nanos duration) {
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
-  return whole.count() + (Nanos(whole) < duration ? 1 : 0);
-}
-
-void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out) {
-  TextRow row(out);
+void AddFields(const CheckReply& reply, FieldStyle style, TextRow& row) {
   switch (style) {
     case FieldStyle::kDraft10:
       AddDraft10(reply, row);
