@@ -1,12 +1,14 @@
 #include "frontend/gateway_fields.h"
 
+#include "rule/field_name.h"
+
 namespace weir {
 namespace {
 
 using Name = GatewayFields::Name;
 
 std::optional<Name> NameOf(std::string_view text) {
-  const auto is = [text](std::string_view name) { return rule::SameIgnoringCase(text, name); };
+  const auto is = [text](std::string_view name) { return rule::SameFieldName(text, name); };
   // Most fields are none of these: their length tells most of them apart.
   switch (text.size()) {
     case 11:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rule/attribute.h"
+#include "rule/field_name.h"
 #include "rule/header_field.h"
 
 namespace weir::rule {
@@ -33,7 +34,7 @@ class WantedHeaders {
     for (const HeaderField& field : fields) {
       const Row row = rows_[field.name.size() % rows_.size()];
       for (std::size_t i = row.begin; i < row.end; ++i) {
-        if (SameIgnoringCase(field.name, names_[i].name)) use(names_[i].number, field.value);
+        if (SameFieldName(field.name, names_[i].name)) use(names_[i].number, field.value);
       }
     }
   }
