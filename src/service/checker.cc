@@ -16,7 +16,6 @@ using rule::CompiledAllowance;
 using rule::CompiledRule;
 using rule::Counts;
 using rule::Exceed;
-using rule::Mode;
 
 namespace {
 
