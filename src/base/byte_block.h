@@ -33,20 +33,27 @@ class ByteBlock {
       : bytes_(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))) {}
 
   // REQUIRES: bound > 0
-  [[nodiscard]] ByteMarks Below(unsigned char bound) const { return Below(bytes_, bound); }
+  [[nodiscard]] ByteMarks Below(unsigned char bound) const {
+    return Marks(BytesBelow(bytes_, bound));
+  }
   [[nodiscard]] ByteMarks Equal(char c) const { return Marks(_mm_cmpeq_epi8(bytes_, Each(c))); }
   [[nodiscard]] ByteMarks NoAscii() const { return Marks(bytes_); }
   // Of ASCII.
-  [[nodiscard]] ByteMarks Letters() const {
-    return Below(_mm_sub_epi8(_mm_or_si128(bytes_, Each(0x20)), Each('a')), 26);
+  [[nodiscard]] ByteMarks Controls() const {
+    return Marks(_mm_or_si128(BytesBelow(bytes_, 0x20), _mm_cmpeq_epi8(bytes_, Each(0x7F))));
+  }
+  // Of ASCII, and `other`.
+  [[nodiscard]] ByteMarks LettersOr(char other) const {
+    const __m128i lower = _mm_sub_epi8(_mm_or_si128(bytes_, Each(0x20)), Each('a'));
+    return Marks(_mm_or_si128(BytesBelow(lower, 26), _mm_cmpeq_epi8(bytes_, Each(other))));
   }
 
  private:
   static __m128i Each(char c) { return _mm_set1_epi8(c); }
   static ByteMarks Marks(__m128i bytes) { return static_cast<ByteMarks>(_mm_movemask_epi8(bytes)); }
-  static ByteMarks Below(__m128i bytes, unsigned char bound) {
+  static __m128i BytesBelow(__m128i bytes, unsigned char bound) {
     const __m128i most = Each(static_cast<char>(bound - 1));
-    return Marks(_mm_cmpeq_epi8(_mm_min_epu8(bytes, most), bytes));
+    return _mm_cmpeq_epi8(_mm_min_epu8(bytes, most), bytes);
   }
 
   __m128i bytes_;
@@ -62,8 +69,12 @@ class ByteBlock {
   [[nodiscard]] ByteMarks NoAscii() const {
     return MarksOf([](unsigned char c) { return c >= 0x80; });
   }
-  [[nodiscard]] ByteMarks Letters() const {
-    return MarksOf([](unsigned char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; });
+  [[nodiscard]] ByteMarks Controls() const {
+    return MarksOf([](unsigned char c) { return c < 0x20 || c == 0x7F; });
+  }
+  [[nodiscard]] ByteMarks LettersOr(char other) const {
+    return MarksOf([](unsigned char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }) |
+           Equal(other);
   }
 
  private:

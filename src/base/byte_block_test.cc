@@ -22,7 +22,9 @@ TEST(ByteBlockTest, MarksEveryCharacterOfAKindAtEveryPlaceAndNoOther) {
         }
         ASSERT_EQ(is_marked(block.Equal('#')), c == '#');
         ASSERT_EQ(is_marked(block.NoAscii()), c >= 0x80);
-        ASSERT_EQ(is_marked(block.Letters()), (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
+        ASSERT_EQ(is_marked(block.Controls()), c < 0x20 || c == 0x7F);
+        ASSERT_EQ(is_marked(block.LettersOr('-')),
+                  (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-');
         if (c == '#') {
           ASSERT_EQ(FirstMark(block.Equal('#')), at);
         }

@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/copy_few.h"
 #include "base/decimal.h"
 
 namespace weir {
@@ -43,9 +44,8 @@ class TextRow {
   ~TextRow() { Append(); }  // there is room for it: it cannot fail
 
   void Text(std::string_view text) {
-    if (text.empty()) return;  // and may be null, which must not be copied from
     if (Room() < text.size()) return LongText(text);
-    std::memcpy(end_, text.data(), text.size());
+    CopyFew(end_, text.data(), text.size());
     end_ += text.size();
   }
   // As Text(), which copies a piece of a length known beforehand without a call.
@@ -71,6 +71,12 @@ class TextRow {
     return end_;
   }
   void Use(char* end) { end_ = end; }
+  // What is in the row goes to the string now.
+  [[gnu::noinline]] void Flush() {
+    Append();
+    end_ = row_.data();
+    MakeRoom();
+  }
 
   // Of the string when all is appended.
   [[nodiscard]] std::size_t size() const { return out_.size() + Used(); }
@@ -82,11 +88,6 @@ class TextRow {
   [[nodiscard]] std::size_t Used() const { return static_cast<std::size_t>(end_ - row_.data()); }
   void Append() { out_.append(row_.data(), Used()); }
   void MakeRoom() { out_.reserve(out_.size() + row_.size()); }
-  [[gnu::noinline]] void Flush() {
-    Append();
-    end_ = row_.data();
-    MakeRoom();
-  }
   [[gnu::noinline]] void LongText(std::string_view text) {
     Flush();
     out_ += text;
@@ -94,8 +95,8 @@ class TextRow {
   }
 
   std::string& out_;
-  std::array<char, kMostReserved> row_;
-  char* end_ = row_.data();  // of what is in it
+  std::array<char, 2 * kMostReserved> row_;  // most answers fit in
+  char* end_ = row_.data();                  // of what is in it
 };
 
 }  // namespace weir

@@ -1,6 +1,6 @@
 #include "frontend/http_attributes.h"
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 #include "wire/http_values.h"
@@ -8,6 +8,7 @@
 namespace weir {
 namespace {
 
+using Name = GatewayFields::Name;
 using wire::HttpRequest;
 using wire::Plus;
 
@@ -15,12 +16,6 @@ struct Target {
   std::string_view path;
   std::string_view query;
 };
-
-// Compared without a call: it is asked for each name of the schema, with each request.
-template <std::size_t Size>
-bool Is(std::string_view name, const char (&text)[Size]) {  // NOLINT(modernize-avoid-c-arrays)
-  return name.size() == Size - 1 && std::memcmp(name.data(), text, Size - 1) == 0;
-}
 
 // "/a?b=c", or a whole URL.
 Target Split(std::string_view uri) {
@@ -34,14 +29,6 @@ Target Split(std::string_view uri) {
   return {uri.substr(0, mark), uri.substr(mark + 1)};
 }
 
-std::string_view FirstOf(const HttpRequest& request, std::initializer_list<std::string_view> names,
-                         std::string_view otherwise) {
-  for (const std::string_view name : names) {
-    if (const auto value = request.Field(name); value && !value->empty()) return *value;
-  }
-  return otherwise;
-}
-
 // Without the port.
 std::string_view HostOf(std::string_view authority) {
   const std::size_t bracket = authority.rfind(']');
@@ -51,11 +38,7 @@ std::string_view HostOf(std::string_view authority) {
   return has_port ? authority.substr(0, colon) : authority;
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = rule::ToLower(c);
-  return lower;
-}
+bool IsUpper(char c) { return rule::ToLower(c) != c; }
 
 // What is left of the path behind our prefix: "/check/a" is a question about "/a".
 std::string_view Behind(std::string_view prefix, std::string_view path) {
@@ -65,42 +48,44 @@ std::string_view Behind(std::string_view prefix, std::string_view path) {
 
 }  // namespace
 
-std::span<const rule::Attribute> HttpAttributes::Of(const HttpRequest& request,
-                                                    std::string_view prefix, const HttpPeer& peer,
-                                                    const rule::Schema& schema,
-                                                    const rule::ClientIdentifier& clients,
-                                                    Instant now) {
-  attributes_.clear();
+rule::Values HttpAttributes::Of(const HttpQuestion& question,
+                                const std::optional<rule::Address>& peer, const rule::Space& space,
+                                const rule::ClientIdentifier& clients, Instant now) {
   kept_.clear();
-  Target target{Behind(prefix, request.path), request.query};
-  std::string_view method = request.method;
-  std::string_view authority = request.authority;
-  if (peer.is_gateway) {
+  const HttpRequest& request = question.request;
+  const GatewayFields& said = question.said;
+  const rule::RequestSources& sources = space.sources();
+  rule::Values values(space.schema());
+  const rule::Identity identity = clients.Identify({peer, std::nullopt, request.fields}, now);
+  values.Set(rule::Schema::kIpNumber, {ip_text_.data(), identity.ip.Write(ip_text_.data())},
+             &identity.ip);
+  if (sources.user && identity.user) values.Set(*sources.user, Keep(*identity.user));
+  if (sources.path || !sources.query.empty()) {
     const std::string_view uri =
-        FirstOf(request, {"x-forwarded-uri", "x-original-uri", "x-original-url"}, {});
-    if (!uri.empty()) target = Split(uri);
-    method = FirstOf(request, {"x-forwarded-method", "x-original-method"}, method);
-    authority = FirstOf(request, {"x-forwarded-host"}, authority);
-  }
-  const rule::Identity identity =
-      clients.Identify({peer.address, std::nullopt, request.fields}, now);
-  for (const std::string& name : schema.names()) {
-    if (Is(name, "ip")) {
-      ip_ = identity.ip;
-      attributes_.push_back({name, {ip_text_.data(), ip_.Write(ip_text_.data())}, &ip_});
-    } else if (Is(name, "path")) {
-      Add(name, Decoded(target.path, Plus::kItself));
-    } else if (Is(name, "method")) {
-      Add(name, method);
-    } else if (Is(name, "host")) {
-      Add(name, Keep(Lower(HostOf(authority))));
-    } else if (Is(name, "user")) {
-      if (identity.user) Add(name, Keep(*identity.user));
-    } else {
-      AddNamed(name, request, target.query);
+        said.FirstOf({}, Name::kForwardedUri, Name::kOriginalUri, Name::kOriginalUrl);
+    const Target target =
+        uri.empty() ? Target{Behind(question.prefix, request.path), request.query} : Split(uri);
+    if (sources.path) values.Set(*sources.path, Decoded(target.path, Plus::kItself));
+    for (const rule::NamedSource& source : sources.query) {
+      const auto value = wire::FindQueryParameter(target.query, source.name);
+      if (value) values.Set(source.number, Decoded(*value, Plus::kBlank));
     }
   }
-  return attributes_;
+  if (sources.method) {
+    values.Set(*sources.method,
+               said.FirstOf(request.method, Name::kForwardedMethod, Name::kOriginalMethod));
+  }
+  if (sources.host) {
+    values.Set(*sources.host, Lower(HostOf(said.FirstOf(request.authority, Name::kForwardedHost))));
+  }
+  sources.headers.Find(request.fields, [&](rule::Schema::Number number, std::string_view value) {
+    if (!values.Has(number)) values.Set(number, value);
+  });
+  for (const rule::NamedSource& source : sources.cookies) {
+    const auto value = wire::FindCookie(request.fields, source.name);
+    if (value) values.Set(source.number, *value);
+  }
+  return values;
 }
 
 std::string_view HttpAttributes::Decoded(std::string_view text, Plus plus) {
@@ -109,22 +94,11 @@ std::string_view HttpAttributes::Decoded(std::string_view text, Plus plus) {
   return Keep(std::string(*decoded));
 }
 
-// header.NAME, query.NAME, cookie.NAME; nothing else can be seen in a request.
-void HttpAttributes::AddNamed(const std::string& name, const HttpRequest& request,
-                              std::string_view query) {
-  const std::string_view text = name;
-  const std::size_t dot = text.find('.');
-  if (dot == std::string_view::npos) return;
-  const std::string_view kind = text.substr(0, dot);
-  const std::string_view rest = text.substr(dot + 1);
-  if (kind == "header") {
-    if (const auto value = request.Field(rest)) Add(name, *value);
-  } else if (kind == "cookie") {
-    if (const auto value = wire::FindCookie(request.fields, rest)) Add(name, *value);
-  } else if (kind == "query") {
-    const auto value = wire::FindQueryParameter(query, rest);
-    if (value) Add(name, Decoded(*value, Plus::kBlank));
-  }
+std::string_view HttpAttributes::Lower(std::string_view text) {
+  if (std::none_of(text.begin(), text.end(), IsUpper)) return text;
+  std::string lower(text);
+  for (char& c : lower) c = rule::ToLower(c);
+  return Keep(std::move(lower));
 }
 
 }  // namespace weir

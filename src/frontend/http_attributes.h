@@ -11,10 +11,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
+#include "frontend/gateway_fields.h"
 #include "rule/attribute.h"
 #include "rule/client.h"
+#include "rule/rulebook.h"
 #include "wire/http_request.h"
 #include "wire/percent.h"
 
@@ -26,24 +28,28 @@ struct HttpPeer {
   bool is_gateway = false;               // believed when it speaks for others
 };
 
+// What is asked.
+struct HttpQuestion {
+  const wire::HttpRequest& request;
+  std::string_view prefix;    // the part of the path that is ours
+  const GatewayFields& said;  // as far as the peer is believed
+};
+
 class HttpAttributes {
  public:
-  // Those of `schema` that the request has. `prefix` is the part of the path that is ours. Views of
-  // the request and of this object, until the next call.
-  std::span<const rule::Attribute> Of(const wire::HttpRequest& request, std::string_view prefix,
-                                      const HttpPeer& peer, const rule::Schema& schema,
-                                      const rule::ClientIdentifier& clients, Instant now);
+  // Those of the schema of `space` that the request has. Views of the request and of this object,
+  // until the next call.
+  rule::Values Of(const HttpQuestion& question, const std::optional<rule::Address>& peer,
+                  const rule::Space& space, const rule::ClientIdentifier& clients, Instant now);
 
  private:
-  void Add(std::string_view name, std::string_view value) { attributes_.push_back({name, value}); }
   // Puts text somewhere it stays until the next call.
   std::string_view Keep(std::string text) { return kept_.emplace_back(std::move(text)); }
   // Decoded, if it can be and has to be; otherwise as it is.
   std::string_view Decoded(std::string_view text, wire::Plus plus);
-  void AddNamed(const std::string& name, const wire::HttpRequest& request, std::string_view query);
+  // In lower case.
+  std::string_view Lower(std::string_view text);
 
-  std::vector<rule::Attribute> attributes_;
-  rule::Address ip_;
   std::array<char, rule::Address::kLongestText> ip_text_;
   std::deque<std::string> kept_;  // what is not in the request as it is told: seldom anything
   std::string scratch_;

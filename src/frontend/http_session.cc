@@ -41,10 +41,10 @@ bool IsRefusedInShadow(const CheckReply& reply) {
 
 // On every decision, and on nothing else: so a gateway knows a refusal from a failure, whatever the
 // status. What was decided about one request says nothing about the next.
-void AppendDecision(std::string_view decision, std::string& out) {
-  out += "X-Weir-Decision: ";
-  out += decision;
-  out += "\r\nCache-Control: no-store\r\n";
+void AddDecision(std::string_view decision, TextRow& row) {
+  row.Text("X-Weir-Decision: ");
+  row.Text(decision);
+  row.Text("\r\nCache-Control: no-store\r\n");
 }
 
 }  // namespace
@@ -179,28 +179,22 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
 
 void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& progress,
                               std::string& out) {
-  std::string_view space = options_.space;
+  const GatewayFields said = peer_.is_gateway ? GatewayFields(request_.fields) : GatewayFields();
   CheckRequest check{};
+  check.space = said[GatewayFields::Name::kWeirNamespace].value_or(options_.space);
   if (prefix == kPeek) check.intent = CheckRequest::Intent::kLook;
-  if (peer_.is_gateway) {
-    if (const auto named = request_.Field("x-weir-namespace")) space = *named;
-    if (const auto cost = request_.Field("x-weir-cost")) {
-      const Result<std::uint64_t> permits = ParseCount(*cost);
-      if (!permits) {
-        Refuse(400, "X-Weir-Cost must be a whole number", out);
-        return;
-      }
-      check.cost = Permits{*permits};
+  if (const auto& cost = said[GatewayFields::Name::kWeirCost]) {
+    const Result<std::uint64_t> permits = ParseCount(*cost);
+    if (!permits) {
+      Refuse(400, "X-Weir-Cost must be a whole number", out);
+      return;
     }
+    check.cost = Permits{*permits};
   }
-  check.space = space;
-  {
-    const auto rules = checker_.rules();
-    if (const rule::Space* known = rules->book->Find(space)) {
-      check.attributes =
-          attributes_.Of(request_, prefix, peer_, known->schema(), options_.clients, now);
-    }
-    checker_.Check(check, now, reply_);
+  if (const rule::Space* space = checker_.Open(check.space, reply_)) {
+    const HttpQuestion question{request_, prefix, said};
+    checker_.Decide(check, attributes_.Of(question, peer_.address, *space, options_.clients, now),
+                    now, reply_);
   }
   if (!reply_.allowed()) {
     AnswerRefusal(progress, out);
@@ -210,8 +204,8 @@ void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& pr
   const bool waits = reply_.wait() > Nanos(0) && check.intent == CheckRequest::Intent::kTake;
   std::string& to = waits ? held_ : out;
   HttpReply answer(to, 200, To());
-  AppendFields(reply_, options_.fields, to);
-  AppendDecision(IsRefusedInShadow(reply_) ? "shadow-deny" : "allow", to);
+  AddFields(reply_, options_.fields, answer.row());
+  AddDecision(IsRefusedInShadow(reply_) ? "shadow-deny" : "allow", answer.row());
   answer.Finish();
   if (waits) {
     progress.then = Then::kHold;
@@ -230,8 +224,8 @@ void HttpSession::AnswerRefusal(Progress& progress, std::string& out) {
     return;
   }
   HttpReply answer(out, rule.status, To());
-  AppendFields(reply_, options_.fields, out);
-  AppendDecision(drops ? "drop" : "deny", out);
+  AddFields(reply_, options_.fields, answer.row());
+  AddDecision(drops ? "drop" : "deny", answer.row());
   answer.Finish("application/problem+json", RefusalDetails(decisive));
 }
 

@@ -4,9 +4,10 @@
 #include <array>
 #include <limits>
 
-#include "base/text_row.h"
+#include "base/check.h"
+#include "base/copy_few.h"
 #include "base/time.h"
-#include "service/policy.h"
+#include "rule/rule_reader.h"
 
 namespace weir {
 namespace {
@@ -20,51 +21,52 @@ constexpr std::array<StyleName, 4> kStyles = {{{"draft-10", FieldStyle::kDraft10
                                                {"x-ratelimit", FieldStyle::kXRateLimit},
                                                {"none", FieldStyle::kNone}}};
 
-// Structured fields hold numbers of up to 15 digits.
-std::uint64_t Fitting(Permits permits) {
-  return std::min<std::uint64_t>(permits.count, 999'999'999'999'999);
-}
-
 std::uint64_t NotNegative(std::int64_t number) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0));
 }
 
-// A name of our own making: letters, digits and - _ . / only, so it needs no escapes.
-void AddName(const Finding& finding, TextRow& row) { row.Text(finding.rule->rule->name); }
-
-// Behind it: the quote that ends it, and two numbers.
-constexpr std::size_t kRoomBehindName = 64;
-
 bool IsTold(const Finding& finding) { return finding.enforced && finding.limit != nullptr; }
 
-void AddDraft10(const CheckReply& reply, TextRow& row) {
+// Around a name: what the field is called or a comma, quotes, and two numbers.
+constexpr std::size_t kRoomAroundName = 96;
+static_assert(rule::kLongestName + kRoomAroundName <= TextRow::kMostReserved);
+
+char* PutText(char* to, std::string_view text) {
+  CopyFew(to, text.data(), text.size());
+  return to + text.size();
+}
+
+// A field with an item for each finding: `add(finding, to)` writes what stands behind its name, and
+// returns where that ends.
+template <std::size_t Size, typename Add>
+void AddItems(const CheckReply& reply, const char (&field)[Size],  // NOLINT(*-avoid-c-arrays)
+              TextRow& row, const Add& add) {
   bool is_first = true;
   for (const Finding& finding : reply.findings()) {
     if (!IsTold(finding)) continue;
-    const Policy policy = PolicyOf(*finding.limit);
-    is_first ? row.Text("RateLimit-Policy: \"") : row.Text(", \"");
+    // Of our own making: letters, digits and - _ . / only, so it needs no escapes.
+    const std::string_view name = finding.rule->rule->name;
+    WEIR_CHECK(name.size() <= rule::kLongestName);
+    char* to = row.Reserve(name.size() + kRoomAroundName);
+    to = is_first ? Put(to, field) : Put(to, ", ");
+    *to++ = '"';
+    to = PutText(to, name);
+    *to++ = '"';
+    row.Use(add(finding, to));
     is_first = false;
-    AddName(finding, row);
-    char* to = Put(row.Reserve(kRoomBehindName), "\";q=");
-    to = Put(WriteDecimal(Fitting(policy.quota), to), ";w=");
-    row.Use(WriteDecimal(NotNegative(SecondsUp(policy.window)), to));
   }
-  if (is_first) return;
-  row.Text("\r\n");
-  is_first = true;
-  for (const Finding& finding : reply.findings()) {
-    if (!IsTold(finding)) continue;
-    is_first ? row.Text("RateLimit: \"") : row.Text(", \"");
-    is_first = false;
-    AddName(finding, row);
-    char* to = Put(row.Reserve(kRoomBehindName), "\";r=");
-    to = WriteDecimal(Fitting(finding.decision.remaining), to);
-    if (const Nanos time = UntilMore(finding.decision); time != Nanos::max()) {
-      to = WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
-    }
-    row.Use(to);
-  }
-  row.Text("\r\n");
+  if (!is_first) row.Text("\r\n");
+}
+
+void AddDraft10(const CheckReply& reply, TextRow& row) {
+  AddItems(reply, "RateLimit-Policy: ", row,
+           [&](const Finding& finding, char* to) { return PutText(to, reply.PolicyOf(finding)); });
+  AddItems(reply, "RateLimit: ", row, [](const Finding& finding, char* to) {
+    to = WriteDecimal(FittingField(finding.decision.remaining), Put(to, ";r="));
+    const Nanos time = UntilMore(finding.decision);
+    if (time == Nanos::max()) return to;
+    return WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
+  });
 }
 
 // The limit that decides, alone: these forms have no room for more.
@@ -95,8 +97,7 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
 
 Permits QuotaOf(const Limit& limit) { return PolicyOf(limit).quota; }
 
-void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out) {
-  TextRow row(out);
+void AddFields(const CheckReply& reply, FieldStyle style, TextRow& row) {
   switch (style) {
     case FieldStyle::kDraft10:
       AddDraft10(reply, row);

@@ -10,7 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/text_row.h"
 #include "service/checker.h"
+#include "service/policy.h"
 
 namespace weir {
 
@@ -24,17 +26,11 @@ enum class FieldStyle : std::uint8_t {
 // "draft-10", "draft-06", "x-ratelimit", "none".
 std::optional<FieldStyle> FieldStyleOf(std::string_view name);
 
-// Appends the fields of an answer, each ended by CR LF; of a refusal also Retry-After, if waiting
+// Adds the fields of an answer, each ended by CR LF; of a refusal also Retry-After, if waiting
 // helps.
-void AppendFields(const CheckReply& reply, FieldStyle style, std::string& out);
+void AddFields(const CheckReply& reply, FieldStyle style, TextRow& row);
 
 // How many a limit lets through in its period. REQUIRES: a single limit
 Permits QuotaOf(const Limit& limit);
-
-// Whole seconds, rounded up.
-inline std::int64_t SecondsUp(Nanos duration) {
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
-  return whole.count() + (Nanos(whole) < duration ? 1 : 0);
-}
 
 }  // namespace weir

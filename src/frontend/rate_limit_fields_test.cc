@@ -24,7 +24,10 @@ class RateLimitFieldsTest : public testing::Test {
   std::string Fields(FieldStyle style) {
     checker_.Check({"shop", {}}, kNow, reply_);
     std::string out;
-    AppendFields(reply_, style, out);
+    {
+      TextRow row(out);
+      AddFields(reply_, style, row);
+    }
     return out;
   }
 

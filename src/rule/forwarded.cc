@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "rule/field_name.h"
 
 namespace weir::rule {
 namespace {
@@ -147,11 +148,14 @@ std::optional<Address> ForwardedWalk::Next() {
 }
 
 bool ForwardedWalk::FindLine() {
+  if (line_) return true;
   const std::string_view name = NameOf(header_);
-  while (!line_ && !fields_.empty()) {
-    if (SameIgnoringCase(fields_.back().name, name)) line_ = fields_.back().value;
-    fields_ = fields_.first(fields_.size() - 1);
+  std::size_t left = fields_.size();
+  while (left > 0 && !line_) {
+    const HeaderField& field = fields_[--left];
+    if (SameFieldName(field.name, name)) line_ = field.value;
   }
+  fields_ = fields_.first(left);
   return line_.has_value();
 }
 

@@ -15,6 +15,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/copy_few.h"
 #include "rule/rulebook.h"
 
 namespace weir::rule {
@@ -60,24 +61,6 @@ class KeyBytes {
     if (used_ + size > buffer_.size()) Fold();
     CopyFew(buffer_.data() + used_, static_cast<const char*>(from), size);
     used_ += size;
-  }
-  // std::memcpy() for a few bytes whose number is not known before: a call costs more than they do.
-  // What two moves copy may overlap in the middle.
-  static void CopyFew(char* to, const char* from, std::size_t size) {
-    if (size >= 16) {
-      for (std::size_t i = 0; i + 16 < size; i += 16) std::memcpy(to + i, from + i, 16);
-      std::memcpy(to + size - 16, from + size - 16, 16);
-    } else if (size >= 8) {
-      std::memcpy(to, from, 8);
-      std::memcpy(to + size - 8, from + size - 8, 8);
-    } else if (size >= 4) {
-      std::memcpy(to, from, 4);
-      std::memcpy(to + size - 4, from + size - 4, 4);
-    } else if (size > 0) {
-      to[0] = from[0];
-      to[size / 2] = from[size / 2];
-      to[size - 1] = from[size - 1];
-    }
   }
 
   std::uint64_t seed_;

@@ -76,6 +76,7 @@ class Rulebook::Compiler {
       space.rules_.push_back(CompileRule(set, rule, space.schema_));
       space.rules_.back().number = book_.rule_count_++;
     }
+    space.sources_ = RequestSources::Of(space.schema_);
     space.index_.emplace(matches, space.schema_);
     space.asked_ = AttributesOf(matches, space.schema_);
     static std::atomic<std::uint64_t> serial{0};

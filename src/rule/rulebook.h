@@ -23,6 +23,7 @@
 #include "rule/descriptor_tree.h"
 #include "rule/match_index.h"
 #include "rule/problem.h"
+#include "rule/request_sources.h"
 #include "rule/rule.h"
 #include "weir/limit.h"
 
@@ -78,6 +79,7 @@ class Space {
   [[nodiscard]] const std::string& name() const { return set_->space; }
   [[nodiscard]] std::uint32_t number() const { return number_; }  // among the namespaces
   [[nodiscard]] const Schema& schema() const { return schema_; }
+  [[nodiscard]] const RequestSources& sources() const { return sources_; }  // of the schema
   [[nodiscard]] std::span<const CompiledRule> rules() const { return rules_; }
 
   // The numbers of the rules that match, in their order; rules with descriptors are not among them.
@@ -97,6 +99,7 @@ class Space {
   std::vector<Schema::Number> asked_;
   std::uint32_t number_ = 0;
   Schema schema_;
+  RequestSources sources_;
   std::vector<CompiledRule> rules_;
   std::optional<MatchIndex> index_;
   std::optional<DescriptorTree> descriptors_;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "rule/key.h"
 #include "rule/match_memo.h"
 #include "service/count_check.h"
+#include "service/policy.h"
 #include "service/rule_in_use.h"
 
 namespace weir {
@@ -14,7 +16,6 @@ using rule::CompiledAllowance;
 using rule::CompiledRule;
 using rule::Counts;
 using rule::Exceed;
-using rule::Mode;
 
 namespace {
 
@@ -97,7 +98,10 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
     problems.push_back({"limit " + limit.ToString(), {}, "", entered.error().message, ""});
     return Ledger::LimitHandle();
   };
-  for (const Limit& limit : active->book->limits()) active->limits.push_back(enter(limit));
+  for (const Limit& limit : active->book->limits()) {
+    active->limits.push_back(enter(limit));
+    active->policies.push_back(PolicyText(limit));
+  }
   active->counting = CountingWindows(*active->book, enter);
   for (const rule::RuleSet& set : active->book->sets()) {
     for (const rule::Rule& rule : set.rules) {
@@ -137,22 +141,30 @@ void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
 }
 
 void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply) {
+  const rule::Space* space = Open(request.space, reply);
+  if (space == nullptr) return;
+  Decide(request, rule::Values(space->schema(), request.attributes), now, reply);
+}
+
+const rule::Space* Checker::Open(std::string_view space, CheckReply& reply) {
   reply.Clear();
   // In a row of requests the rules are most likely those of the one before.
   if (!reply.rules_ || !active_.IsCurrent(*reply.rules_)) {
     reply.rules_.emplace(active_.Read());
     reply.space_ = nullptr;
   }
-  const ActiveRules& active = **reply.rules_;
-  if (reply.space_ == nullptr || reply.space_->name() != request.space) {
-    reply.space_ = active.book->Find(request.space);
-    if (reply.space_ == nullptr) {
-      counters_.CountUnknownSpace();
-      return;
-    }
+  if (reply.space_ == nullptr || reply.space_->name() != space) {
+    reply.space_ = (*reply.rules_)->book->Find(space);
+    if (reply.space_ == nullptr) counters_.CountUnknownSpace();
   }
+  return reply.space_;
+}
+
+void Checker::Decide(const CheckRequest& request, const rule::Values& values, Instant now,
+                     CheckReply& reply) {
+  WEIR_CHECK(reply.knows_space());
+  const ActiveRules& active = **reply.rules_;
   const rule::Space& space = *reply.space_;
-  const rule::Values values(space.schema(), request.attributes);
   Memo().Find(space, values, ledger_->seed(), reply.found_);
   reply.allowed_by_ = AllowListed(space, reply.found_, now);
   if (reply.allowed_by_ != nullptr) {

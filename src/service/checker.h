@@ -59,6 +59,7 @@ struct Finding {
 struct ActiveRules {
   std::unique_ptr<const rule::Rulebook> book;
   std::vector<Ledger::LimitHandle> limits;  // by their numbers in the book
+  std::vector<std::string> policies;        // the same, in words: service/policy.h
   // For rules that ban, by the time they ban for. Being banned is having used up one per that time.
   std::map<Nanos, Ledger::LimitHandle> bans;
   CountingWindows counting;  // for checks by descriptors
@@ -90,6 +91,11 @@ class CheckReply {
   // What can be taken right after without waiting: the least that an enforced rule has left, which
   // of a refusal need not be the one that decides. REQUIRES: decisive() is not null
   [[nodiscard]] Permits remaining() const;
+  // What the limit of a finding says of itself, as PolicyText(). REQUIRES: it has one
+  [[nodiscard]] std::string_view PolicyOf(const Finding& finding) const {
+    const ActiveRules& rules = **rules_;
+    return rules.policies[static_cast<std::size_t>(finding.limit - rules.book->limits().data())];
+  }
   // The finding that decides: of a refusal the one that refuses the longest, otherwise the one of
   // an enforced rule with the fewest permits left. Null if no rule had a say.
   [[nodiscard]] const Finding* decisive() const {
@@ -154,6 +160,13 @@ class Checker {
   rule::Problems Publish(std::vector<rule::RuleSet> sets, std::string version);
 
   void Check(const CheckRequest& request, Instant now, CheckReply& reply);
+  // The same in two steps, for who collects only what the rules ask for: Open() finds the rules of
+  // a namespace, which `reply` then keeps; null if there are none, and then everything passes.
+  // Decide() asks them. Of `request` it takes neither the namespace nor the attributes: `values`
+  // are in the order of the schema that Open() found, with the same reply.
+  const rule::Space* Open(std::string_view space, CheckReply& reply);
+  void Decide(const CheckRequest& request, const rule::Values& values, Instant now,
+              CheckReply& reply);
   // Undoes what `reply` took, for a request that was to wait and whose sender has gone. Once.
   void GiveBack(CheckReply& reply, Instant now);
   // What became of a request that passed: failures cost something under the rules that count them.

@@ -353,6 +353,21 @@ TEST_F(CheckerTest, CountersSurviveAChangeOfRules) {
   EXPECT_FALSE(Allows({{"user", "ann"}}));
 }
 
+TEST_F(CheckerTest, WhoHasOpenedTheRulesIsDecidedByThemThoughTheyAreReplaced) {
+  Use("- {name: a, by: [user], limit: 1/min}");
+  const rule::Space* space = checker_.Open("shop", reply_);
+  ASSERT_NE(space, nullptr);
+  rule::Values values(space->schema());
+  values.Set(space->schema().Find("user").value(), "ann");
+  Use("- {name: b, limit: blocked}");
+  checker_.Decide({}, values, kNoon, reply_);
+  EXPECT_TRUE(reply_.allowed());
+  EXPECT_EQ(reply_.decisive()->rule->rule->name, "a");
+  EXPECT_FALSE(Allows({{"user", "ann"}}));
+  EXPECT_EQ(checker_.Open("nowhere", reply_), nullptr);
+  EXPECT_FALSE(reply_.knows_space());
+}
+
 TEST_F(CheckerTest, ANamespaceWithoutRulesLetsEverythingPassAndSaysSo) {
   Use("- {name: a, limit: blocked}");
   checker_.Check({"elsewhere", {}}, kNoon, reply_);

@@ -29,4 +29,10 @@ struct Visitor {
 
 Policy PolicyOf(const Limit& limit) { return std::visit(Visitor{}, limit.parts()[0]); }
 
+std::string PolicyText(const Limit& limit) {
+  const Policy policy = PolicyOf(limit);
+  const std::int64_t seconds = std::max<std::int64_t>(SecondsUp(policy.window), 0);
+  return ";q=" + std::to_string(FittingField(policy.quota)) + ";w=" + std::to_string(seconds);
+}
+
 }  // namespace weir

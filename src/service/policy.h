@@ -1,6 +1,11 @@
 // What a limit says of itself to clients: so many in so long, and when there is more.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
 #include "weir/decision.h"
 #include "weir/limit.h"
 #include "weir/units.h"
@@ -15,6 +20,20 @@ struct Policy {
 // Of a limit with one part, or of its first. Months and years of a calendar count as 30 and 365
 // days.
 Policy PolicyOf(const Limit& limit);
+
+// The same as RateLimit-Policy has it behind the name: ";q=100;w=60".
+std::string PolicyText(const Limit& limit);
+
+// Whole seconds, rounded up: who retries when told to is never too early.
+constexpr std::int64_t SecondsUp(Nanos duration) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  return whole.count() + (Nanos(whole) < duration ? 1 : 0);
+}
+
+// Structured fields of HTTP hold numbers of up to 15 digits.
+constexpr std::uint64_t FittingField(Permits permits) {
+  return std::min<std::uint64_t>(permits.count, 999'999'999'999'999);
+}
 
 // After a refusal, when to retry; otherwise, when all of it is back. Nanos::max(): never.
 constexpr Nanos UntilMore(const Decision& decision) {

@@ -59,7 +59,7 @@ constexpr bool IsToken(std::string_view text) {
 inline std::size_t FindFieldEnd(std::string_view text, std::size_t at) {
   while (text.size() - at >= ByteBlock::kSize) {
     const ByteBlock block(text.data() + at);
-    const ByteMarks ends = block.Below(0x20) | block.Equal(0x7F);
+    const ByteMarks ends = block.Controls();
     at += ends == 0 ? ByteBlock::kSize : FirstMark(ends);
     if (ends == 0) continue;
     if (text[at] != '\t') return at;
@@ -75,7 +75,7 @@ inline std::size_t FindNameEnd(std::string_view text) {
   std::size_t at = 0;
   while (text.size() - at >= ByteBlock::kSize) {
     const ByteBlock block(text.data() + at);
-    const ByteMarks others = (block.Letters() | block.Equal('-')) ^ kAll;
+    const ByteMarks others = block.LettersOr('-') ^ kAll;
     at += others == 0 ? ByteBlock::kSize : FirstMark(others);
     if (others == 0) continue;
     if (!IsTokenChar(text[at])) return at;

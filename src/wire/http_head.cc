@@ -120,6 +120,7 @@ Fault TakeField(std::string_view& rest, HeaderField& field) {
   }
   std::size_t begin = colon + 1;
   std::size_t end = line_end;
+  if (text[begin] == ' ') ++begin;  // most of the time this one, and no other
   while (begin < end && IsBlank(text[begin])) ++begin;
   while (begin < end && IsBlank(text[end - 1])) --end;
   field = {.name = {text, colon}, .value = {text + begin, end - begin}};
@@ -140,8 +141,14 @@ bool HasToken(std::string_view list, std::string_view token) {
 // What the header fields say about the connection and the body, each rule for itself.
 class Framing {
  public:
+  // The lengths of the names below, as HttpRequest::name_lengths has them: most fields are of
+  // another.
+  static constexpr std::uint64_t kLengths =
+      HttpRequest::LengthBit("host") | HttpRequest::LengthBit("expect") |
+      HttpRequest::LengthBit("connection") | HttpRequest::LengthBit("content-length") |
+      HttpRequest::LengthBit("transfer-encoding");
+
   Fault Add(const HeaderField& field, HttpRequest& request) {
-    // Most fields are none of these: their length tells most of them apart.
     switch (field.name.size()) {
       case 4:
         return SameIgnoringCase(field.name, "host") ? AddHost(field.value, request) : kGood;
@@ -225,20 +232,23 @@ class Framing {
 
 HttpRead ParseHttpHead(std::string_view bytes, const HttpLimits& limits, HttpRequest& request) {
   request.fields.clear();
-  request.name_lengths = 0;
   request.content_length = 0;
   std::string_view rest = bytes;
   Framing framing;
   Fault fault = TakeRequestLine(rest, request);
+  std::uint64_t lengths = 0;
+  std::size_t fields_left = limits.fields;
   while (!fault && rest.front() != '\r') {
-    if (request.fields.size() == limits.fields) return BadHttp(431, "too many header fields");
+    if (fields_left-- == 0) return BadHttp(431, "too many header fields");
     HeaderField field;
     fault = TakeField(rest, field);
     if (fault) break;
     request.fields.push_back(field);
-    request.name_lengths |= HttpRequest::LengthBit(field.name);
-    fault = framing.Add(field, request);
+    const std::uint64_t length = HttpRequest::LengthBit(field.name);
+    lengths |= length;
+    if ((length & Framing::kLengths) != 0) fault = framing.Add(field, request);
   }
+  request.name_lengths = lengths;
   // Only the empty line that ends the head may begin with CR.
   if (!fault && !rest.starts_with("\r\n")) fault = Bad(400, "a line begins with CR alone");
   if (!fault) fault = framing.Finish(limits, request);

@@ -1,13 +1,11 @@
 #include "wire/http_reply.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
 
 #include "base/check.h"
 #include "base/decimal.h"
-#include "base/text_row.h"
 #include "wire/http_chars.h"
 
 namespace weir::wire {
@@ -16,12 +14,9 @@ namespace {
 constexpr std::uint16_t kNoContent = 204;
 constexpr std::uint16_t kNotModified = 304;
 
-void AppendValue(std::string& out, std::string_view value) {
-  const std::size_t start = out.size();
-  out += value;
-  std::replace_if(
-      out.begin() + static_cast<std::ptrdiff_t>(start), out.end(),
-      [](char c) { return !IsFieldChar(c); }, ' ');
+void AddValue(std::string_view value, TextRow& row) {
+  if (FindFieldEnd(value, 0) == value.size()) return row.Text(value);
+  for (const char c : value) row.Char(IsFieldChar(c) ? c : ' ');
 }
 
 }  // namespace
@@ -98,33 +93,32 @@ std::string_view HttpPhrase(std::uint16_t status) {
 }
 
 HttpReply::HttpReply(std::string& out, std::uint16_t status, const HttpReplyTo& to)
-    : out_(out), status_(status), head_only_(to.head_only) {
+    : row_(out), status_(status), head_only_(to.head_only) {
   WEIR_CHECK(status >= 200 && status <= 599);
-  TextRow row(out_);
   // To HTTP/1.0 too: a server says what it speaks.
   if (status == 200) {
-    row.Text("HTTP/1.1 200 OK\r\n");  // most of the time
+    row_.Text("HTTP/1.1 200 OK\r\n");  // most of the time
   } else {
-    row.Text("HTTP/1.1 ");
-    row.Number(std::uint64_t{status});
-    row.Char(' ');
-    row.Text(HttpPhrase(status));
-    row.Text("\r\n");
+    row_.Text("HTTP/1.1 ");
+    row_.Number(std::uint64_t{status});
+    row_.Char(' ');
+    row_.Text(HttpPhrase(status));
+    row_.Text("\r\n");
   }
-  row.Text(to.date);
+  row_.Text(to.date);
   if (!to.keep_alive) {
-    row.Text("Connection: close\r\n");
+    row_.Text("Connection: close\r\n");
   } else if (to.version == HttpVersion::k10) {
-    row.Text("Connection: keep-alive\r\n");
+    row_.Text("Connection: keep-alive\r\n");
   }
 }
 
 HttpReply& HttpReply::Field(std::string_view name, std::string_view value) {
   WEIR_CHECK(IsToken(name));
-  out_ += name;
-  out_ += ": ";
-  AppendValue(out_, value);
-  out_ += "\r\n";
+  row_.Text(name);
+  row_.Text(": ");
+  AddValue(value, row_);
+  row_.Text("\r\n");
   return *this;
 }
 
@@ -137,24 +131,26 @@ HttpReply& HttpReply::Field(std::string_view name, std::uint64_t value) {
 void HttpReply::Finish(std::string_view content_type, std::string_view body) {
   const bool may_have_body = status_ != kNoContent && status_ != kNotModified;
   if (may_have_body && !content_type.empty()) Field("Content-Type", content_type);
-  TextRow row(out_);
-  char* to = row.Reserve(64);
+  char* to = row_.Reserve(64);
   if (may_have_body) {
     to = WriteDecimal(std::uint64_t{body.size()}, Put(to, "Content-Length: "));
     to = Put(to, "\r\n");
   }
-  row.Use(Put(to, "\r\n"));
-  if (may_have_body && !head_only_) row.Text(body);
+  row_.Use(Put(to, "\r\n"));
+  if (may_have_body && !head_only_) row_.Text(body);
+  row_.Flush();
 }
 
 void HttpReply::FinishChunked(std::string_view content_type) {
   Field("Content-Type", content_type);
-  out_ += "Transfer-Encoding: chunked\r\n\r\n";
+  row_.Text("Transfer-Encoding: chunked\r\n\r\n");
+  row_.Flush();
 }
 
 void HttpReply::FinishUntilClose(std::string_view content_type) {
   Field("Content-Type", content_type);
-  out_ += "\r\n";
+  row_.Text("\r\n");
+  row_.Flush();
 }
 
 void AppendHttpChunk(std::string_view piece, std::string& out) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/text_row.h"
 #include "wire/http_request.h"
 
 namespace weir::wire {
@@ -41,6 +42,9 @@ class HttpReply {
   HttpReply& Field(std::string_view name, std::string_view value);
   HttpReply& Field(std::string_view name, std::uint64_t value);
 
+  // For many fields at once, each ended by CR LF: they must hold to the same.
+  TextRow& row() { return row_; }
+
   // With Content-Length, and Content-Type if there is one. The statuses 204 and 304 have no body.
   void Finish(std::string_view content_type, std::string_view body);
   void Finish() { Finish({}, {}); }
@@ -50,7 +54,7 @@ class HttpReply {
   void FinishUntilClose(std::string_view content_type);
 
  private:
-  std::string& out_;
+  TextRow row_;  // all but a long body goes to `out` at once, when it is finished
   std::uint16_t status_;
   bool head_only_;
 };
