@@ -1,6 +1,7 @@
 #include "base/core_counters.h"
 
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace weir {
@@ -74,20 +75,24 @@ CoreCounters::~CoreCounters() {
 
 void CoreCounters::AddSlowly(Line line, std::size_t column, std::uint64_t more) noexcept {
   // Locked for those that share a number; the others are here once for each pad.
-  PadOf(ThreadNumber::Mine(), line.pad)[line.place][column].fetch_add(more,
-                                                                      std::memory_order_relaxed);
+  Cells* cells = PadOf(ThreadNumber::Mine(), line.pad);
+  if (cells == nullptr) return;  // without memory, a count is lost: requests go on
+  cells[line.place][column].fetch_add(more, std::memory_order_relaxed);
 }
 
 CoreCounters::Cells* CoreCounters::PadOf(std::uint32_t thread, std::uint32_t pad) noexcept {
   // Compared and swapped because of the number that is shared: its threads may be here together.
   Row* row = rows_[thread].load(kAcquire);
   if (row == &no_pads) {
-    row = Replace(rows_[thread], row, new Row, [](Row* spare) { delete spare; });
+    Row* fresh = new (std::nothrow) Row;
+    if (fresh == nullptr) return nullptr;
+    row = Replace(rows_[thread], row, fresh, [](Row* spare) { delete spare; });
   }
   Cells* cells = row->pads[pad].load(kAcquire);
   if (cells != nullptr) return cells;
-  return Replace(row->pads[pad], cells, new Cells[std::size_t{kFirstPad} << pad](),
-                 [](Cells* spare) { delete[] spare; });
+  Cells* fresh = new (std::nothrow) Cells[std::size_t{kFirstPad} << pad]();
+  if (fresh == nullptr) return nullptr;
+  return Replace(row->pads[pad], cells, fresh, [](Cells* spare) { delete[] spare; });
 }
 
 CoreCounters::Sums CoreCounters::Read(Line line) const noexcept {
