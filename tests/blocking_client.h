@@ -40,6 +40,11 @@ class BlockingClient {
     }
     return is_open_ ? answer : "";
   }
+  // Whatever comes first, at least a byte of it.
+  void ReceiveSome() {
+    std::array<char, 4096> block{};
+    is_open_ = is_open_ && recv(socket_.get(), block.data(), block.size(), 0) > 0;
+  }
   std::string Ask(std::string_view request, int lines) {
     Send(request);
     return Receive(lines);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -36,17 +37,49 @@ constexpr int kBurst = 2'000;
 // Sanitizers keep books of their own about every byte.
 constexpr std::int64_t kMostBytesEach = (std::int64_t{16} << 10) * (kIsSanitized ? 10 : 1);
 
-enum class Speaks { kHttp, kResp };
+enum class Speaks : std::uint8_t { kHttp, kResp, kGrpc };
 
-// Half of each crowd speaks HTTP, half the Redis protocol.
-Speaks SpeechOf(int number) { return number % 2 == 0 ? Speaks::kHttp : Speaks::kResp; }
+// A third of each crowd speaks HTTP, a third the Redis protocol, a third gRPC.
+Speaks SpeechOf(int number) { return static_cast<Speaks>(number % 3); }
+
+// How a client of HTTP/2 begins: the preface, and settings without any.
+const std::string kHttp2Begins =
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string("\0\0\0\4\0\0\0\0\0", 9);
+
+// What it says to be answered once.
+std::string Greeting(Speaks speech) {
+  switch (speech) {
+    case Speaks::kHttp:
+      return "GET /healthz HTTP/1.1\r\nHost: weir\r\n\r\n";
+    case Speaks::kResp:
+      return "PING\r\n";
+    case Speaks::kGrpc:
+      break;
+  }
+  return kHttp2Begins;
+}
+
+// A request that begins well and never comes to its end.
+std::string EndlessRequest(Speaks speech) {
+  const std::string filler(4096, 'a');
+  switch (speech) {
+    case Speaks::kHttp:
+      return "GET /check/" + filler;
+    case Speaks::kResp:
+      return "*2\r\n$60000\r\n" + filler;
+    case Speaks::kGrpc:
+      break;
+  }
+  // The header of a HEADERS frame of 16,000 bytes, and some of them.
+  return kHttp2Begins + std::string("\0\x3e\x80\1\4\0\0\0\1", 9) + filler;
+}
 
 class CrowdConcurrentTest : public testing::Test {
  protected:
   CrowdConcurrentTest() {
     options_.http = "127.0.0.1:0";
     options_.resp = "127.0.0.1:0";
-    options_.grpc = "";
+    options_.grpc = "127.0.0.1:0";
     options_.state = "memory";
     options_.max_keys = 1000;
     options_.threads = 2;
@@ -57,7 +90,9 @@ class CrowdConcurrentTest : public testing::Test {
   }
 
   static BlockingClient Connect(const ServerProcess& server, Speaks speech) {
-    return BlockingClient(speech == Speaks::kHttp ? server.http_address() : server.resp_address());
+    return BlockingClient(speech == Speaks::kHttp   ? server.http_address()
+                          : speech == Speaks::kResp ? server.resp_address()
+                                                    : server.grpc_address());
   }
   // Those who are connected and were answered once, so that the server has seen them.
   static std::vector<BlockingClient> Gather(const ServerProcess& server, int count) {
@@ -65,11 +100,10 @@ class CrowdConcurrentTest : public testing::Test {
     constexpr int kAtOnce = 100;
     for (int i = 0; i < count; ++i) {
       crowd.push_back(Connect(server, SpeechOf(i)));
-      crowd.back().Send(SpeechOf(i) == Speaks::kHttp ? "GET /healthz HTTP/1.1\r\nHost: weir\r\n\r\n"
-                                                     : "PING\r\n");
+      crowd.back().Send(Greeting(SpeechOf(i)));
       if (i % kAtOnce == kAtOnce - 1 || i == count - 1) {
         for (int k = i - i % kAtOnce; k <= i; ++k) {
-          static_cast<void>(crowd[k].Receive(SpeechOf(k) == Speaks::kHttp ? 5 : 1));
+          crowd[k].ReceiveSome();
         }
       }
     }
@@ -110,7 +144,12 @@ TEST_F(CrowdConcurrentTest, OthersAreAnsweredBesideTheSilentAndTheSlow) {
   options_.connections.request_timeout = "2s";
   const ServerProcess server(options_);
   ASSERT_THAT(server.http_address(), testing::StartsWith("127.0.0.1:"));
-  std::vector<BlockingClient> others = Gather(server, 8);
+  std::vector<BlockingClient> others;
+  for (int i = 0; i < 8; ++i) {
+    others.push_back(Connect(server, i % 2 == 0 ? Speaks::kHttp : Speaks::kResp));
+    others.back().Send(Greeting(i % 2 == 0 ? Speaks::kHttp : Speaks::kResp));
+    others.back().ReceiveSome();
+  }
   const std::int64_t descriptors = DescriptorsOf(server);
   const std::int64_t bytes = BytesOf(server);
 
@@ -121,29 +160,28 @@ TEST_F(CrowdConcurrentTest, OthersAreAnsweredBesideTheSilentAndTheSlow) {
   std::cout << "an idle connection takes " << each << " bytes\n";
   EXPECT_LE(each, kMostBytesEach);
 
+  const std::array requests = {EndlessRequest(SpeechOf(0)), EndlessRequest(SpeechOf(1)),
+                               EndlessRequest(SpeechOf(2))};
   std::vector<BlockingClient> slow;
   for (int i = 0; i < kSlow; ++i) {
     slow.push_back(Connect(server, SpeechOf(i)));
-    slow.back().Send(SpeechOf(i) == Speaks::kHttp ? "G" : "*");
+    slow.back().Send(requests[i % 3].substr(0, 1));
   }
   // A byte of each slow one, a decision for each of the others; until the ones are cut off and the
   // others have their answers.
-  const std::string head = "GET /check/" + std::string(4096, 'a');
-  const std::string command = "*2\r\n$60000\r\n" + std::string(4096, 'a');
   std::size_t byte = 1;
   int asked = 0;
   int allowed = 0;
   const auto go_on = [&] {
-    for (int i = 0; i < kSlow && byte < command.size(); ++i) {
-      if (slow[i].is_open() && !slow[i].HasEnded()) {
-        slow[i].Send((SpeechOf(i) == Speaks::kHttp ? head : command).substr(byte, 1));
+    for (int i = 0; i < kSlow; ++i) {
+      const std::string& request = requests[i % 3];
+      if (byte < request.size() && slow[i].is_open() && !slow[i].HasEnded()) {
+        slow[i].Send(request.substr(byte, 1));
       }
     }
     ++byte;
     for (int i = 0; i < 8 && asked < 2 * kBurst; ++i, ++asked) {
-      const bool passes =
-          SpeechOf(i) == Speaks::kHttp ? others[i].AskHttp("7") : others[i].AskResp("7");
-      if (passes) ++allowed;
+      if (i % 2 == 0 ? others[i].AskHttp("7") : others[i].AskResp("7")) ++allowed;
     }
     for (BlockingClient& client : slow) client.HasEnded();
     return asked == 2 * kBurst && CountOpen(slow) == 0;

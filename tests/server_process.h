@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <sstream>
 #include <string>
 
 #include "server/serve_command.h"
@@ -22,9 +23,10 @@ class ServerProcess {
           if (descriptors != 0 && setrlimit(RLIMIT_NOFILE, &fewer) != 0) _exit(1);
           RaiseDescriptorLimit();
           const auto server = RunningServer::Start(options);
-          const std::string told =
-              server.ok() ? (*server)->http_address() + "\n" + (*server)->resp_address()
-                          : server.error().message;
+          const std::string told = server.ok() ? (*server)->http_address() + "\n" +
+                                                     (*server)->resp_address() + "\n" +
+                                                     (*server)->grpc_address() + "\n."
+                                               : server.error().message;
           if (write(report, (told + "\n\n").c_str(), told.size() + 2) < 0) _exit(1);
           // Ends with whoever made it.
           for (pollfd maker{report, 0, 0}; poll(&maker, 1, -1) <= 0;) continue;
@@ -35,9 +37,10 @@ class ServerProcess {
       if (more.empty()) break;
       told += more;
     }
-    const std::size_t end = told.find('\n');
-    http_address_ = told.substr(0, end);
-    if (end != std::string::npos) resp_address_ = told.substr(end + 1, told.size() - end - 3);
+    std::istringstream lines(told);
+    std::getline(lines, http_address_);
+    std::getline(lines, resp_address_);
+    std::getline(lines, grpc_address_);
   }
 
   // As `kill -9` does.
@@ -46,12 +49,14 @@ class ServerProcess {
   // Where it listens; if it could not start, why.
   [[nodiscard]] const std::string& http_address() const { return http_address_; }
   [[nodiscard]] const std::string& resp_address() const { return resp_address_; }
+  [[nodiscard]] const std::string& grpc_address() const { return grpc_address_; }
   [[nodiscard]] pid_t id() const { return process_.id(); }
 
  private:
   ChildProcess process_;
   std::string http_address_;
   std::string resp_address_;
+  std::string grpc_address_;
 };
 
 }  // namespace weir

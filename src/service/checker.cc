@@ -167,7 +167,10 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   const rule::Space& space = *reply.space_;
   Memo().Find(space, values, ledger_->seed(), reply.found_);
   reply.allowed_by_ = AllowListed(space, reply.found_, now);
+  // Of a look there is nothing to count: no request passed or was refused.
+  const bool counted = request.intent == CheckRequest::Intent::kTake;
   if (reply.allowed_by_ != nullptr) {
+    if (!counted) return;
     active.counters.Count(*reply.allowed_by_, RuleOutcome::kAllowed);
     active.counters.Count(space, RequestOutcome::kAllowed);
     return;
@@ -183,7 +186,7 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   }
   if (reply.refused_) {
     Look(reply.shadow_, now, reply);
-    if (request.intent == CheckRequest::Intent::kTake) {
+    if (counted) {
       Ban(reply.enforced_, now, reply);
       Ban(reply.looks_, now, reply);
     }
@@ -199,7 +202,7 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
       reply.decisive_ = i;
     }
   }
-  CountCheck(reply, space, active.counters);
+  if (counted) CountCheck(reply, space, active.counters);
 }
 
 // What refuses at once is found out here; what has to be taken is put aside for later.

@@ -86,6 +86,21 @@ TEST_F(RuleCountersTest, EachRuleSaysItsOwnWordAndTheRequestHasOne) {
   EXPECT_THAT(OfSpace(), UnorderedElementsAre(Pair("allowed", 3), Pair("denied", 2)));
 }
 
+TEST_F(RuleCountersTest, ALookIsNoRequest) {
+  Use("- {name: list, match: {path: /free}, allow: true}\n- {name: a, limit: 1/min}");
+  const std::vector<rule::Attribute> free = {{"path", "/free"}};
+  const auto look = [&](const std::vector<rule::Attribute>& attributes) {
+    checker_.Check({"shop", attributes, {}, CheckRequest::Intent::kLook}, kNoon, reply_);
+  };
+  look({});
+  look(free);
+  EXPECT_THAT(OfSpace(), IsEmpty());
+  EXPECT_THAT(Of("list"), IsEmpty());
+  Check({}, 2);
+  look({});
+  EXPECT_THAT(Of("a"), UnorderedElementsAre(Pair("allowed", 1), Pair("denied", 1)));
+}
+
 TEST_F(RuleCountersTest, ShadowRefusesNobodyAndIsCountedApart) {
   Use("- {name: a, limit: 1/min, mode: shadow}");
   Check({}, 3);
