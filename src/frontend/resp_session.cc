@@ -160,37 +160,46 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
   return progress;
 }
 
-void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand>& read = redis_cell_.Read(arguments);
-  if (!read) {
-    reply.Error(read.error().message);
-    return;
+// What both dialects say, each in its own order and in its own words for "not at all".
+struct RespSession::Throttled {
+  Decision decision;
+  std::int64_t limit;
+
+  [[nodiscard]] std::int64_t remaining() const {
+    return static_cast<std::int64_t>(decision.remaining.count);
   }
-  const CellCommand& command = *read;
-  const Decision decision = command.Run(checker_.ledger(), now_);
+  [[nodiscard]] std::int64_t retry(std::int64_t if_allowed) const {
+    if (decision) return if_allowed;
+    return decision.verdict == Verdict::kNever ? -1 : SecondsUp(decision.retry_after);
+  }
+  [[nodiscard]] std::int64_t reset() const { return SecondsUp(decision.reset_after); }
+};
+
+// Nothing if the command makes no sense, and the client was told so.
+[[gnu::always_inline]] inline std::optional<RespSession::Throttled> RespSession::Decide(
+    CellReader& reader, Arguments arguments, RespWriter& reply) {
+  const Result<CellCommand>& command = reader.Read(arguments);
+  if (!command) {
+    reply.Error(command.error().message);
+    return std::nullopt;
+  }
+  const Decision decision = command->Run(checker_.ledger(), now_);
   checker_.counters().CountCell(decision.allowed());
-  const bool never = decision.verdict == Verdict::kNever;
-  reply.ArrayOfIntegers(
-      decision ? 0 : 1, command.limit, static_cast<std::int64_t>(decision.remaining.count),
-      decision || never ? -1 : SecondsUp(decision.retry_after), SecondsUp(decision.reset_after));
+  return Throttled{decision, command->limit};
+}
+
+void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
+  const auto said = Decide(redis_cell_, arguments, reply);
+  if (!said) return;
+  reply.ArrayOfIntegers(said->decision ? 0 : 1, said->limit, said->remaining(), said->retry(-1),
+                        said->reset());
 }
 
 void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand>& read = throttlecrab_.Read(arguments);
-  if (!read) {
-    reply.Error(read.error().message);
-    return;
-  }
-  const CellCommand& command = *read;
-  const Decision decision = command.Run(checker_.ledger(), now_);
-  checker_.counters().CountCell(decision.allowed());
-  const bool never = decision.verdict == Verdict::kNever;
-  reply.ArrayOfIntegers(decision ? 1 : 0, command.limit,
-                        static_cast<std::int64_t>(decision.remaining.count),
-                        SecondsUp(decision.reset_after),
-                        decision ? 0
-                        : never  ? -1
-                                 : SecondsUp(decision.retry_after));
+  const auto said = Decide(throttlecrab_, arguments, reply);
+  if (!said) return;
+  reply.ArrayOfIntegers(said->decision ? 1 : 0, said->limit, said->remaining(), said->reset(),
+                        said->retry(0));
 }
 
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,8 @@ class RespSession {
   [[nodiscard]] bool IsPassword(std::string_view password) const;
 
   void ListCommands(Arguments arguments, wire::RespWriter& reply);
+  struct Throttled;
+  std::optional<Throttled> Decide(CellReader& reader, Arguments arguments, wire::RespWriter& reply);
   void CellThrottle(Arguments arguments, wire::RespWriter& reply);
   void Throttle(Arguments arguments, wire::RespWriter& reply);
   void Check(Arguments arguments, wire::RespWriter& reply);
