@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rule/header_field.h"
-#include "server/serve_command.h"
+#include "server/running_server.h"
 #include "tests/echo_application.h"
 #include "tests/gateway.h"
 #include "tests/gateway_configurations.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "server/serve_command.h"
+#include "server/running_server.h"
 #include "tests/temporary_file.h"
 
 namespace weir {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/serve_command.h"
+#include "server/running_server.h"
 #include "tests/prometheus_page.h"
 #include "tests/temporary_file.h"
 

@@ -14,7 +14,7 @@
 #include "net/endpoint.h"
 #include "rule/api_keys.h"
 #include "server/program.h"
-#include "server/serve_command.h"
+#include "server/running_server.h"
 #include "tests/net_harness.h"
 #include "tests/shell.h"
 #include "tests/temporary_file.h"

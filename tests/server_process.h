@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "server/serve_command.h"
+#include "server/running_server.h"
 #include "tests/child_process.h"
 
 namespace weir {

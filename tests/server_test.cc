@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "server/serve_command.h"
+#include "server/running_server.h"
 #include "tests/server_process.h"
 #include "tests/shell.h"
 #include "tests/temporary_file.h"

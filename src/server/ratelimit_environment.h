@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "server/serve_command.h"
+#include "server/serve_options.h"
 #include "weir/result.h"
 
 namespace weir {
