@@ -14,7 +14,9 @@
 #include "frontend/handlers.h"
 #include "limiter/ledger.h"
 #include "net/server.h"
+#include "net/tls_watch.h"
 #include "server/example_rules.h"
+#include "server/tls_options.h"
 #include "service/checker.h"
 #include "service/rules_service.h"
 
@@ -31,6 +33,8 @@ struct RunningServer::Parts {
   MetricsSources metrics;
   std::unique_ptr<Checker> checker;
   std::unique_ptr<catalog::Retriever> retriever;
+  std::unique_ptr<net::TlsContext> tls;  // null: nothing is encrypted
+  std::unique_ptr<net::TlsWatch> tls_watch;
   std::atomic<const net::Server*> counted{nullptr};  // `server`, for who reads while it starts
   std::unique_ptr<net::Server> server;
   // Where it listens; empty: not at all.
@@ -101,12 +105,15 @@ Result<HttpOptions> HttpOptionsOf(const ServeOptions& options, const std::atomic
 // What `parts` has to tell, for the page of metrics.
 MetricsSources RunningServer::MetricsOf(const Parts& parts) {
   using std::chrono::milliseconds;
+  std::function<net::TlsStatus()> tls;
+  if (parts.tls) tls = [context = parts.tls.get()] { return context->status(); };
   return {.checker = parts.checker.get(),
           .traffic = &parts.traffic,
           .connections = [&counted = parts.counted]() -> std::optional<net::Totals> {
             const net::Server* server = counted.load(std::memory_order_acquire);
             return server != nullptr ? std::optional(server->totals()) : std::nullopt;
           },
+          .tls = std::move(tls),
           .retriever = [retriever = parts.retriever.get()] { return retriever->status(); },
           .version = parts.options.version,
           .started = std::chrono::floor<milliseconds>(std::chrono::system_clock::now())};
@@ -131,6 +138,11 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   const Result<ConnectionSettings> connections = Read(options.connections);
   if (!connections) return connections.error();
 
+  Result<std::unique_ptr<net::TlsContext>> tls = OpenTls(
+      options.tls, {{"--http", options.http}, {"--resp", options.resp}, {"--grpc", options.grpc}});
+  if (!tls) return tls.error();
+  parts->tls = std::move(*tls);
+
   Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
       {.max_keys = options.max_keys, .folder = options.state == kMemory ? "" : options.state});
   if (!ledger) return ledger.error();
@@ -153,20 +165,23 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
 
   std::vector<net::ListenerOptions> listeners;
   if (!options.http.empty()) {
-    listeners.push_back(
-        {.address = options.http, .handlers = HttpHandlers(*parts->checker, parts->http)});
+    listeners.push_back({.address = options.http,
+                         .handlers = HttpHandlers(*parts->checker, parts->http),
+                         .protocol = "http/1.1"});
   }
   if (!options.resp.empty()) {
     listeners.push_back(
         {.address = options.resp, .handlers = RespHandlers(*parts->checker, parts->resp)});
   }
   if (!options.grpc.empty()) {
-    listeners.push_back(
-        {.address = options.grpc, .handlers = GrpcHandlers(*parts->checker, parts->grpc)});
+    listeners.push_back({.address = options.grpc,
+                         .handlers = GrpcHandlers(*parts->checker, parts->grpc),
+                         .protocol = "h2"});
   }
   for (net::ListenerOptions& listener : listeners) {
     listener.limits = connections->limits;
     listener.proxy_protocol = connections->proxy_protocol;
+    listener.tls = parts->tls.get();
   }
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   Result<std::unique_ptr<net::Server>> server =
@@ -179,6 +194,7 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   if (!options.http.empty()) parts->http_address = (endpoint++)->ToString();
   if (!options.resp.empty()) parts->resp_address = (endpoint++)->ToString();
   if (!options.grpc.empty()) parts->grpc_address = (endpoint++)->ToString();
+  if (parts->tls) parts->tls_watch = std::make_unique<net::TlsWatch>(*parts->tls);
   parts->counted.store(parts->server.get(), std::memory_order_release);
   parts->ready = true;
   return std::unique_ptr<RunningServer>(new RunningServer(std::move(parts)));
@@ -190,16 +206,29 @@ std::string RunningServer::grpc_address() const { return parts_->grpc_address; }
 
 std::string RunningServer::Banner() const {
   std::string text;
-  if (!http_address().empty()) text += "HTTP   on " + http_address() + "\n";
-  if (!grpc_address().empty()) text += "gRPC   on " + grpc_address() + "\n";
-  if (!resp_address().empty()) text += "Redis  on " + resp_address() + "\n";
+  text += BannerLine("HTTP", http_address());
+  text += BannerLine("gRPC", grpc_address());
+  text += BannerLine("Redis", resp_address());
+  if (parts_->tls) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const std::optional<std::string> doubt = parts_->tls->settings()->Doubt(now);
+    if (doubt) text += "TLS    " + *doubt + "\n";
+  }
   text += "rules  from " + parts_->retriever->status().source + "\n";
   text += parts_->options.state == kMemory ? "state  in memory: it ends with the process\n"
                                            : "state  in " + parts_->options.state + "\n";
   if (!http_address().empty()) {
-    text += "\nTry it, four times:  curl -i http://" + http_address() + "/check/hello\n";
+    text += "\nTry it, four times:  curl -i " + UrlOf(http_address()) + "/check/hello\n";
   }
   return text;
+}
+
+std::vector<Error> RunningServer::Reload() {
+  std::vector<Error> problems;
+  if (parts_->tls) {
+    if (auto problem = parts_->tls->Reload()) problems.push_back(*std::move(problem));
+  }
+  return problems;
 }
 
 void RunningServer::Stop() {

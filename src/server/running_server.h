@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "server/serve_options.h"
 #include "weir/result.h"
@@ -21,10 +22,15 @@ class RunningServer {
 
   // What is said on the terminal: where it listens, where its rules come from, what to try first.
   [[nodiscard]] std::string Banner() const;
-  // "127.0.0.1:8080", with the port that was chosen; empty if it does not listen there.
+  // "127.0.0.1:8080" or "tls:127.0.0.1:8443", with the port that was chosen; empty if it does not
+  // listen there.
   [[nodiscard]] std::string http_address() const;
   [[nodiscard]] std::string resp_address() const;
   [[nodiscard]] std::string grpc_address() const;
+
+  // Looks at once at what is read from files while it runs (certificates), and takes what is new.
+  // What cannot be used stays as it was: these are the reasons. From any thread.
+  std::vector<Error> Reload();
 
   // Readiness goes first, then requests under way are answered, for at most ten seconds.
   void Stop();

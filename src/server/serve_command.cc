@@ -8,6 +8,7 @@
 
 #include "server/ratelimit_environment.h"
 #include "server/running_server.h"
+#include "server/tls_options.h"
 
 namespace weir {
 
@@ -16,8 +17,10 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
           app.add_subcommand("serve", "Answers gateways and clients: HTTP, gRPC, Redis protocol")) {
   options_.version = version;
   command_
-      ->add_option("--http", options_.http,
-                   "Where to listen for HTTP: HOST:PORT, unix:PATH, or '' for not at all")
+      ->add_option(
+          "--http", options_.http,
+          "Where to listen for HTTP: HOST:PORT, tls:HOST:PORT, unix:PATH, or '' for not at "
+          "all")
       ->capture_default_str();
   command_->add_option("--grpc", options_.grpc, "Where to listen for gRPC, as Envoy speaks it")
       ->capture_default_str();
@@ -51,6 +54,7 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
       ->envname("WEIR_PASSWORD");
   AddIdentityOptions(*command_, options_.clients);
   AddConnectionOptions(*command_, options_.connections);
+  AddTlsOptions(*command_, options_.tls);
   command_->add_flag("--ratelimit-environment", ratelimit_environment_,
                      "Take the place of envoyproxy/ratelimit: read its environment variables");
 }

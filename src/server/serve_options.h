@@ -6,6 +6,7 @@
 #include <string>
 
 #include "frontend/should_rate_limit.h"
+#include "net/tls_settings.h"
 #include "server/connection_options.h"
 #include "server/identity_options.h"
 
@@ -28,6 +29,7 @@ struct ServeOptions {
   RateLimitOptions rate_limit = {};  // how Envoy is answered
   IdentityOptions clients;
   ConnectionOptions connections;
+  net::TlsOptions tls;
 };
 
 }  // namespace weir
