@@ -1,25 +1,22 @@
-// The socket as OpenSSL sees it (a BIO).
+// A socket as OpenSSL sees it (a BIO).
 //
 // OpenSSL's own would end the process by SIGPIPE when a peer has gone, and knows nothing of bytes
 // that were read before the handshake began, behind a PROXY header.
 #pragma once
 
+#include <string>
+
 #include "net/openssl.h"
 
 namespace weir::net {
 
-class TlsStream;
-
 struct TlsSocket {
-  // Of `stream`, which outlives it. The caller owns it.
-  static BIO* Of(TlsStream& stream);
+  int fd = -1;             // somebody else's
+  std::string early = {};  // what was read from it before
+  bool at_end = false;     // the peer sends no more
 
- private:
-  static const BIO_METHOD* Method();
-  static int Read(BIO* bio, char* buffer, int size);
-  static int Write(BIO* bio, const char* bytes, int size);
-  static long Control(BIO* bio, int command, long number,
-                      void* pointer);  // NOLINT(google-runtime-int)
+  // Makes `session` read and write here. It must not outlive this.
+  void Serve(SSL& session);
 };
 
 }  // namespace weir::net

@@ -7,20 +7,17 @@
 #include <utility>
 
 #include "base/check.h"
-#include "net/tls_socket.h"
 
 namespace weir::net {
 
 TlsStream::TlsStream(std::shared_ptr<const TlsSettings> settings, int socket,
                      std::string_view protocol, std::string_view early)
     : settings_(std::move(settings)),
-      socket_(socket),
+      socket_{.fd = socket, .early = std::string(early)},
       protocol_(protocol),
-      early_(early),
       session_(SSL_new(settings_->context())) {
   WEIR_CHECK(session_ != nullptr);
-  BIO* const bio = TlsSocket::Of(*this);
-  SSL_set_bio(session_.get(), bio, bio);
+  socket_.Serve(*session_);
   SSL_set_app_data(session_.get(), this);
   SSL_set_accept_state(session_.get());
 }
@@ -40,7 +37,7 @@ TlsStream::Shake TlsStream::ShakeHands() {
   if (done == 1) {
     wants_room_ = false;
     // What came behind the handshake was read with it.
-    has_more_ = SSL_has_pending(session_.get()) == 1 || !early_.empty();
+    has_more_ = SSL_has_pending(session_.get()) == 1 || !socket_.early.empty();
     return Shake::kDone;
   }
   const int error = SSL_get_error(session_.get(), done);
@@ -59,6 +56,9 @@ bool TlsStream::has_begun() const {
 HandshakeFailure TlsStream::WhyItFailed(int error) const {
   if (name_refused_) return HandshakeFailure::kClientName;
   if (error != SSL_ERROR_SSL) return HandshakeFailure::kPeerLeft;
+  if (SSL_get_verify_result(session_.get()) != X509_V_OK) {
+    return HandshakeFailure::kClientCertificate;
+  }
   const int reason = ERR_GET_REASON(ERR_peek_error());
   switch (reason) {
     case SSL_R_HTTP_REQUEST:
@@ -79,8 +79,6 @@ HandshakeFailure TlsStream::WhyItFailed(int error) const {
       return HandshakeFailure::kNothingInCommon;
     case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
       return HandshakeFailure::kNoClientCertificate;
-    case SSL_R_CERTIFICATE_VERIFY_FAILED:
-      return HandshakeFailure::kClientCertificate;
     default:
       // The client said it: it does not know our CA, or expects another name.
       return reason >= SSL_AD_REASON_OFFSET ? HandshakeFailure::kRefusedByClient

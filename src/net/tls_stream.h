@@ -17,6 +17,7 @@
 #include "net/counters.h"
 #include "net/openssl.h"
 #include "net/tls_settings.h"
+#include "net/tls_socket.h"
 
 namespace weir::net {
 
@@ -60,7 +61,6 @@ class TlsStream {
   static int JudgeClient(int is_good, X509_STORE_CTX* store);
 
  private:
-  friend struct TlsSocket;
   enum class State : std::uint8_t { kOpen, kEnded, kFailed };
 
   void Note(int error);
@@ -69,15 +69,13 @@ class TlsStream {
                             const unsigned char* offered, unsigned int offered_size, void* unused);
 
   const std::shared_ptr<const TlsSettings> settings_;
-  const int socket_;
+  TlsSocket socket_;
   const std::string_view protocol_;
-  std::string early_;
   openssl::Session session_;
   State state_ = State::kOpen;
   HandshakeFailure failure_ = HandshakeFailure::kOther;
   bool wants_room_ = false;
   bool has_more_ = false;
-  bool at_end_ = false;  // of the socket
   bool name_refused_ = false;
 };
 

@@ -223,10 +223,10 @@ std::string RunningServer::Banner() const {
   return text;
 }
 
-std::vector<Error> RunningServer::Reload() {
-  std::vector<Error> problems;
+std::vector<std::string> RunningServer::Reload() {
+  std::vector<std::string> problems;
   if (parts_->tls) {
-    if (auto problem = parts_->tls->Reload()) problems.push_back(*std::move(problem));
+    if (auto problem = parts_->tls->Reload()) problems.push_back(problem->message);
   }
   return problems;
 }

@@ -30,7 +30,7 @@ class RunningServer {
 
   // Looks at once at what is read from files while it runs (certificates), and takes what is new.
   // What cannot be used stays as it was: these are the reasons. From any thread.
-  std::vector<Error> Reload();
+  std::vector<std::string> Reload();
 
   // Readiness goes first, then requests under way are answered, for at most ten seconds.
   void Stop();
