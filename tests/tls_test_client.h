@@ -14,11 +14,14 @@
 
 namespace weir::net {
 
+using TlsTicket = std::unique_ptr<SSL_SESSION, openssl::Freer<SSL_SESSION_free>>;
+
 struct TlsTestClientOptions {
   std::string ca = {};               // PEM; empty: believes anybody
   TestCertificate certificate = {};  // empty: has none
   std::string protocols = {};        // ALPN, as on the wire: "\x02h2"
   int version = TLS1_3_VERSION;      // the newest that it knows
+  SSL_SESSION* ticket = nullptr;     // of an older session, to go on with
 };
 
 class TlsTestClient {
@@ -36,6 +39,7 @@ class TlsTestClient {
     out_ = BIO_new(BIO_s_mem());
     SSL_set_bio(session_.get(), in_, out_);
     SSL_set_connect_state(session_.get());
+    if (options.ticket != nullptr) SSL_set_session(session_.get(), options.ticket);
     SSL_set_alpn_protos(session_.get(),
                         reinterpret_cast<const unsigned char*>(options.protocols.data()),
                         static_cast<unsigned>(options.protocols.size()));
@@ -65,6 +69,11 @@ class TlsTestClient {
     EXPECT_EQ(SSL_key_update(session_.get(), SSL_KEY_UPDATE_REQUESTED), 1);
     EXPECT_EQ(SSL_do_handshake(session_.get()), 1);
   }
+  // TLS 1.2: wants to shake hands again.
+  void Renegotiate() {
+    EXPECT_EQ(SSL_renegotiate(session_.get()), 1);
+    SSL_do_handshake(session_.get());
+  }
   // Sends at most so much of what waits, and says how much that was.
   std::size_t Send(std::size_t most = std::size_t{1} << 30) {
     std::string block(65536, '\0');
@@ -83,6 +92,10 @@ class TlsTestClient {
   }
 
   [[nodiscard]] bool is_shaken() const { return SSL_is_init_finished(session_.get()) == 1; }
+  // It goes on with an older session.
+  [[nodiscard]] bool is_resumed() const { return SSL_session_reused(session_.get()) == 1; }
+  // To go on with later. With TLS 1.3 it comes behind the handshake.
+  [[nodiscard]] TlsTicket Ticket() const { return TlsTicket(SSL_get1_session(session_.get())); }
   [[nodiscard]] const std::string& received() const { return received_; }
   [[nodiscard]] bool is_told_farewell() const {
     return (SSL_get_shutdown(session_.get()) & SSL_RECEIVED_SHUTDOWN) != 0;

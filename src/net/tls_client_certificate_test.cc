@@ -26,8 +26,9 @@ class TlsClientCertificateTest : public testing::TestWithParam<int> {
                                     .tls = context_.get()});
   }
   // Whether it is answered; if not, it was told why by TLS.
-  bool IsAnswered(const TestCertificate& certificate) {
-    TlsTestClient client(server_->endpoint(), {.certificate = certificate, .version = GetParam()});
+  bool IsAnswered(const TestCertificate& certificate, SSL_SESSION* ticket = nullptr) {
+    TlsTestClient client(server_->endpoint(),
+                         {.certificate = certificate, .version = GetParam(), .ticket = ticket});
     bool asked = false;
     EXPECT_TRUE(server_->TurnUntil([&] {
       client.Pump();
@@ -35,6 +36,9 @@ class TlsClientCertificateTest : public testing::TestWithParam<int> {
       return !client.received().empty() || client.socket().is_ended();
     }));
     if (client.received().empty()) error_ = client.error();
+    resumed_ = client.is_resumed();
+    client.SayFarewell();  // a session that is torn off is not gone on with
+    ticket_ = client.Ticket();
     return client.received() == "hello\n";
   }
   [[nodiscard]] std::uint64_t Failed(HandshakeFailure failure) const {
@@ -46,6 +50,8 @@ class TlsClientCertificateTest : public testing::TestWithParam<int> {
   std::optional<NetHarness> server_;
   std::vector<std::string> told_;  // names, of those who got a handler
   std::string error_;
+  TlsTicket ticket_;  // of the last client
+  bool resumed_ = false;
 };
 
 INSTANTIATE_TEST_SUITE_P(Versions, TlsClientCertificateTest,
@@ -101,6 +107,29 @@ TEST_P(TlsClientCertificateTest, WhoIsAllowedCanBeChangedWhileItRuns) {
   WriteFile(files_.ca(), files_.authority().certificate() + next.certificate());
   ASSERT_FALSE(context_->Reload().has_value());
   EXPECT_TRUE(IsAnswered(of_next));
+}
+
+TEST_P(TlsClientCertificateTest, AnOldSessionGoesOnUnderTheSameName) {
+  Start({"gateway"});
+  const TestCertificate gateway = files_.authority().Issue({.common_name = "gateway"});
+  EXPECT_TRUE(IsAnswered(gateway));
+  EXPECT_FALSE(resumed_);
+  EXPECT_TRUE(IsAnswered(gateway, TlsTicket(std::move(ticket_)).get()));
+  EXPECT_TRUE(resumed_);
+  EXPECT_EQ(told_, (std::vector<std::string>{"gateway", "gateway"}));
+}
+
+TEST_P(TlsClientCertificateTest, AnOldSessionDoesNotOutliveTheSettings) {
+  Start({});
+  const TestCertificate gateway = files_.authority().Issue({.common_name = "gateway"});
+  EXPECT_TRUE(IsAnswered(gateway));
+  // From now on others are believed, and nobody of before.
+  const TestAuthority next("next authority");
+  WriteFile(files_.ca(), next.certificate());
+  ASSERT_FALSE(context_->Reload().has_value());
+  EXPECT_FALSE(IsAnswered(gateway, TlsTicket(std::move(ticket_)).get()));
+  EXPECT_FALSE(resumed_);
+  EXPECT_EQ(Failed(HandshakeFailure::kClientCertificate), 1U);
 }
 
 }  // namespace

@@ -266,6 +266,16 @@ TEST_F(TlsConnectionTest, NewKeysInTheMiddleChangeNothing) {
   EXPECT_TRUE(TurnUntilReceived(server, client, all));
 }
 
+TEST_F(TlsConnectionTest, NobodyMayRenegotiate) {
+  NetHarness server(Options());
+  TlsTestClient client(server.endpoint(), {.version = TLS1_2_VERSION});
+  ASSERT_TRUE(Shake(server, client));
+  client.Renegotiate();
+  ASSERT_TRUE(TurnUntil(server, client, [&] { return !client.error().empty(); }));
+  EXPECT_THAT(client.error(), HasSubstr("no renegotiation"));
+  EXPECT_EQ(server.totals().handshakes, 1U);
+}
+
 TEST_F(TlsConnectionTest, TheProtocolInsideIsAgreedOnOrRefused) {
   ListenerOptions options = Options();
   options.protocol = "h2";
