@@ -287,7 +287,7 @@ TEST_F(AdminConcurrentTest, RequestsMayComeInPiecesAndAllAtOnce) {
       "Content-Type: application/json; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n");
   client.Send("8\r\n{\"namesp\r\n");
   client.Send(
-      "e\r\nace\": \"shop\"}  \r\n0\r\n\r\nHEAD /v1/openapi.json HTTP/1.1\r\nHost: weir\r\n"
+      "e\r\nace\": \"shop\"} \r\n0\r\n\r\nHEAD /v1/openapi.json HTTP/1.1\r\nHost: weir\r\n"
       "\r\nGET /healthz HTTP/1.1\r\nHost: weir\r\n\r\n");
   EXPECT_EQ(client.Receive("POST").status, 200);
   const HttpAnswer head = client.Receive("HEAD");

@@ -58,6 +58,8 @@ std::optional<std::uint32_t> EscapeAt(std::string_view json, std::size_t at) {
   return number;
 }
 
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
 void AppendFourBytes(std::uint32_t character, std::string& out) {
   out += static_cast<char>(0xF0 | character >> 18);
   out += static_cast<char>(0x80 | (character >> 12 & 0x3F));
@@ -71,6 +73,7 @@ Result<std::string> JsonAsYaml(std::string_view json) {
   if (auto wrong = WhatIsWrong(json)) return *std::move(wrong);
   std::string yaml;
   yaml.reserve(json.size());
+  bool in_text = false;
   for (std::size_t at = 0; at < json.size();) {
     const auto high = EscapeAt(json, at);
     const auto low = high && *high >= 0xD800 && *high < 0xDC00 ? EscapeAt(json, at + 6)
@@ -82,7 +85,11 @@ Result<std::string> JsonAsYaml(std::string_view json) {
       yaml += json.substr(at, 2);
       at += 2;
     } else {
-      yaml += json[at++];
+      const char c = json[at++];
+      if (c == '"') in_text = !in_text;
+      // A name and its colon stand on one line in YAML, in JSON they need not.
+      while (c == ':' && !in_text && IsBlank(yaml.back())) yaml.pop_back();
+      yaml += c;
     }
   }
   return yaml;

@@ -17,7 +17,8 @@ namespace weir {
 inline constexpr int kDeepestJson = 16;  // objects and lists within each other
 
 // What readers of YAML take for the same: pairs of escapes that stand for one character (as in
-// "\ud83d\ude00") become that character. Lines stay what they are. An error if it is no JSON.
+// "\ud83d\ude00") become that character, and a colon stands right behind its name. An error if it
+// is no JSON.
 Result<std::string> JsonAsYaml(std::string_view json);
 
 // Reads an object. False if there are problems, which are added.

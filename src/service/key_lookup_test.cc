@@ -107,7 +107,7 @@ TEST_F(KeyLookupTest, AResetReachesWhatAnOverrideCountsByItself) {
 }
 
 TEST_F(KeyLookupTest, ADescriptorIsAKeyToo) {
-  Use("- {name: a, descriptor: [{key: user}], limit: fixed_window 2/min denied counted}");
+  Use("- {name: a, descriptor: [{key: user}], limit: fixed_window 2/min count_denied}");
   DescriptorChecker checker(checker_, {});
   DescriptorReply reply;
   const std::vector<rule::RequestEntry> entries = {{"user", "ann"}};

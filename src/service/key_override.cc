@@ -73,6 +73,15 @@ Result<rule::Match> MatchOf(const rule::Rule& rule, std::span<const rule::Attrib
 
 bool IsFor(const Override& other, const rule::Match& client) {
   rule::Match when = other.when;
+  // Networks may be written in several ways, an address alone among them.
+  for (Condition& condition : when) {
+    for (rule::Pattern& pattern : condition.any_of) {
+      if (pattern.kind != PatternKind::kCidr) continue;
+      if (const auto network = rule::Network::Parse(pattern.text)) {
+        pattern.text = network->ToString();
+      }
+    }
+  }
   std::sort(when.begin(), when.end(),
             [](const Condition& a, const Condition& b) { return a.attribute < b.attribute; });
   return when == client;
