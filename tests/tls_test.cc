@@ -27,7 +27,7 @@ class TlsConcurrentTest : public testing::Test {
  protected:
   ServeOptions Options() {
     ServeOptions options;
-    options.http = options.resp = options.grpc = "tls:127.0.0.1:0";
+    options.http = options.resp = options.grpc = options.admin = "tls:127.0.0.1:0";
     options.state = folder_.path();
     options.max_keys = 10'000;
     options.threads = 2;
@@ -82,6 +82,19 @@ TEST_F(TlsConcurrentTest, EveryProtocolIsServedEncrypted) {
   EXPECT_EQ(Redis("PING"), "PONG\n");
   EXPECT_THAT(Redis("CL.THROTTLE user 1 1 3600"), StartsWith("0\n2\n1\n"));
   EXPECT_THAT(Grpc(kHealth), HasSubstr("SERVING"));
+  // Nobody has a token here: the admin API answers, and says no.
+  EXPECT_THAT(Shell("curl -sS -i --cacert " + files_.ca() +
+                    " https://127.0.0.1:" + PortOf(server_->admin_address()) + "/v1/status"),
+              StartsWith("HTTP/1.1 40"));
+}
+
+TEST_F(TlsConcurrentTest, AnAdminPortIsNotOpenedToOthersInPlainText) {
+  ServeOptions options = Options();
+  options.admin = "0.0.0.0:0";
+  EXPECT_THAT(WhyNot(options), HasSubstr("--admin 0.0.0.0:0: would be open to other hosts in plain "
+                                         "text; write tls:0.0.0.0:0"));
+  options.admin = "tls:0.0.0.0:0";
+  EXPECT_EQ(WhyNot(options), "it started");
 }
 
 TEST_F(TlsConcurrentTest, WhoSpeaksInPlainTextIsNotAnswered) {
@@ -190,7 +203,7 @@ TEST_F(TlsConcurrentTest, WithoutTlsThereAreNoMetricsOfIt) {
   ServeOptions options = Options();
   options.tls = {};
   options.http = "127.0.0.1:0";
-  options.resp = options.grpc = "";
+  options.resp = options.grpc = options.admin = "";
   Start(options);
   EXPECT_THAT(Shell("curl -s http://" + server_->http_address() + "/metrics"),
               Not(HasSubstr("weir_tls_")));
@@ -212,7 +225,7 @@ TEST_F(TlsConcurrentTest, OptionsThatContradictEachOtherAreRefusedWithTheRemedy)
   options.tls.client_names = {"gateway"};
   EXPECT_THAT(WhyNot(options), HasSubstr("give --tls-client-ca FILE"));
   options = Options();
-  options.http = options.resp = options.grpc = "127.0.0.1:0";
+  options.http = options.resp = options.grpc = options.admin = "127.0.0.1:0";
   EXPECT_THAT(WhyNot(options), HasSubstr("nothing listens with TLS"));
 }
 

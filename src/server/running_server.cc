@@ -15,6 +15,7 @@
 #include "limiter/ledger.h"
 #include "net/server.h"
 #include "net/tls_watch.h"
+#include "server/admin_server.h"
 #include "server/example_rules.h"
 #include "server/tls_options.h"
 #include "service/checker.h"
@@ -41,12 +42,14 @@ struct RunningServer::Parts {
   std::string http_address;
   std::string resp_address;
   std::string grpc_address;
+  std::unique_ptr<AdminServer> admin;  // null: not at all
 };
 
 namespace {
 
 constexpr std::string_view kMemory = "memory";
 constexpr std::chrono::seconds kDrain{10};
+constexpr std::chrono::seconds kPatience{2};  // of an admin call, for its rules to be in force
 
 std::string DatabaseOf(const ServeOptions& options) {
   if (!options.database.empty()) return options.database;
@@ -117,6 +120,23 @@ MetricsSources RunningServer::MetricsOf(const Parts& parts) {
           .retriever = [retriever = parts.retriever.get()] { return retriever->status(); },
           .version = parts.options.version,
           .started = std::chrono::floor<milliseconds>(std::chrono::system_clock::now())};
+}
+
+// What `parts` has to tell those who administer it. Without tokens nobody may call.
+AdminParts RunningServer::AdminOf(const Parts& parts) {
+  AdminParts admin;
+  admin.checker = parts.checker.get();
+  admin.files = parts.options.rules;
+  admin.look_now = [retriever = parts.retriever.get()] { return retriever->LookNow(kPatience); };
+  admin.status = parts.metrics;
+  admin.listeners = [&parts] {
+    std::vector<std::pair<std::string, std::string>> listeners;
+    if (!parts.http_address.empty()) listeners.emplace_back("http", parts.http_address);
+    if (!parts.grpc_address.empty()) listeners.emplace_back("grpc", parts.grpc_address);
+    if (!parts.resp_address.empty()) listeners.emplace_back("resp", parts.resp_address);
+    return listeners;
+  };
+  return admin;
 }
 
 RunningServer::RunningServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -196,6 +216,13 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   if (!options.grpc.empty()) parts->grpc_address = (endpoint++)->ToString();
   if (parts->tls) parts->tls_watch = std::make_unique<net::TlsWatch>(*parts->tls);
   parts->counted.store(parts->server.get(), std::memory_order_release);
+  if (!options.admin.empty()) {
+    Result<std::unique_ptr<AdminServer>> admin =
+        AdminServer::Start(options.admin, options.rules.empty() ? DatabaseOf(options) : "",
+                           AdminOf(*parts), parts->tls.get());
+    if (!admin) return admin.error();
+    parts->admin = std::move(*admin);
+  }
   parts->ready = true;
   return std::unique_ptr<RunningServer>(new RunningServer(std::move(parts)));
 }
@@ -203,12 +230,16 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
 std::string RunningServer::http_address() const { return parts_->http_address; }
 std::string RunningServer::resp_address() const { return parts_->resp_address; }
 std::string RunningServer::grpc_address() const { return parts_->grpc_address; }
+std::string RunningServer::admin_address() const {
+  return parts_->admin != nullptr ? parts_->admin->address() : "";
+}
 
 std::string RunningServer::Banner() const {
   std::string text;
   text += BannerLine("HTTP", http_address());
   text += BannerLine("gRPC", grpc_address());
   text += BannerLine("Redis", resp_address());
+  text += BannerLine("admin", admin_address());
   if (parts_->tls) {
     const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     const std::optional<std::string> doubt = parts_->tls->settings()->Doubt(now);
@@ -233,6 +264,7 @@ std::vector<std::string> RunningServer::Reload() {
 
 void RunningServer::Stop() {
   parts_->ready = false;
+  if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
   parts_->server->Stop(kDrain);
 }
 

@@ -10,6 +10,7 @@
 
 namespace weir {
 
+struct AdminParts;
 struct MetricsSources;
 
 class RunningServer {
@@ -27,6 +28,7 @@ class RunningServer {
   [[nodiscard]] std::string http_address() const;
   [[nodiscard]] std::string resp_address() const;
   [[nodiscard]] std::string grpc_address() const;
+  [[nodiscard]] std::string admin_address() const;
 
   // Looks at once at what is read from files while it runs (certificates), and takes what is new.
   // What cannot be used stays as it was: these are the reasons. From any thread.
@@ -38,6 +40,7 @@ class RunningServer {
  private:
   struct Parts;
   static MetricsSources MetricsOf(const Parts& parts);
+  static AdminParts AdminOf(const Parts& parts);
   explicit RunningServer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

@@ -35,7 +35,7 @@ TEST(TlsOptionsTest, TheBannerWarnsWhereOthersCanListenIn) {
 
 TEST(TlsOptionsTest, ByDefaultNothingIsOpenToOtherHosts) {
   const ServeOptions options;
-  for (const std::string& address : {options.http, options.resp, options.grpc}) {
+  for (const std::string& address : {options.http, options.resp, options.grpc, options.admin}) {
     EXPECT_TRUE(net::Endpoint::Parse(address)->is_local()) << address;
   }
 }
