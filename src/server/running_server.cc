@@ -158,8 +158,12 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   const Result<ConnectionSettings> connections = Read(options.connections);
   if (!connections) return connections.error();
 
-  Result<std::unique_ptr<net::TlsContext>> tls = OpenTls(
-      options.tls, {{"--http", options.http}, {"--resp", options.resp}, {"--grpc", options.grpc}});
+  if (auto error = RefusePlainToOthers({"--admin", options.admin})) return *std::move(error);
+  Result<std::unique_ptr<net::TlsContext>> tls =
+      OpenTls(options.tls, {{"--http", options.http},
+                            {"--resp", options.resp},
+                            {"--grpc", options.grpc},
+                            {"--admin", options.admin}});
   if (!tls) return tls.error();
   parts->tls = std::move(*tls);
 
