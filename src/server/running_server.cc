@@ -159,11 +159,10 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   if (!connections) return connections.error();
 
   if (auto error = RefusePlainToOthers({"--admin", options.admin})) return *std::move(error);
-  Result<std::unique_ptr<net::TlsContext>> tls =
-      OpenTls(options.tls, {{"--http", options.http},
-                            {"--resp", options.resp},
-                            {"--grpc", options.grpc},
-                            {"--admin", options.admin}});
+  Result<std::unique_ptr<net::TlsContext>> tls = OpenTls(options.tls, {{"--http", options.http},
+                                                                       {"--resp", options.resp},
+                                                                       {"--grpc", options.grpc},
+                                                                       {"--admin", options.admin}});
   if (!tls) return tls.error();
   parts->tls = std::move(*tls);
 
