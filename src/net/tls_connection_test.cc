@@ -266,6 +266,32 @@ TEST_F(TlsConnectionTest, NewKeysInTheMiddleChangeNothing) {
   EXPECT_TRUE(TurnUntilReceived(server, client, all));
 }
 
+TEST_F(TlsConnectionTest, WhoAsksForNewKeysAndDoesNotReadIsWaitedForButNotForever) {
+  const TemporaryFile file;
+  ListenerOptions options = Options();
+  options.address = "unix:" + file.path();  // where a few hundred small answers are all it takes
+  options.limits.reading = seconds(60);
+  for (const bool reads_in_the_end : {true, false}) {
+    NetHarness server(options);
+    TlsTestClient deaf(server.endpoint());
+    ASSERT_TRUE(Shake(server, deaf));
+    server.Settle();
+    // Each is answered by a few bytes, which somewhen nobody takes any more.
+    for (int i = 0; i < 1000; ++i) {
+      deaf.UpdateKeys();
+      deaf.Send();
+      server.worker().loop().Turn(Nanos(0));
+    }
+    if (reads_in_the_end) {
+      deaf.Write("still here\n");
+      EXPECT_TRUE(TurnUntilReceived(server, deaf, "still here\n"));
+    } else {
+      server.Advance(seconds(60) + 2 * Deadlines::kTick);
+      EXPECT_EQ(server.closed_by(Ending::kSlowReader), 1U);
+    }
+  }
+}
+
 TEST_F(TlsConnectionTest, NobodyMayRenegotiate) {
   NetHarness server(Options());
   TlsTestClient client(server.endpoint(), {.version = TLS1_2_VERSION});
