@@ -121,20 +121,22 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   Result<HttpOptions> http = HttpOptionsOf(options, parts->ready);
   if (!http) return http.error();
   parts->http = std::move(*http);
-  parts->http.traffic = &parts->traffic;
+  Traffic* traffic = options.observe ? &parts->traffic : nullptr;
+  parts->http.traffic = traffic;
   parts->http.metrics = &parts->metrics;
   parts->resp.password = options.password;
   parts->grpc.ready = &parts->ready;
   parts->grpc.rate_limit = options.rate_limit;
-  parts->resp.traffic = &parts->traffic;
-  parts->grpc.traffic = &parts->traffic;
+  parts->resp.traffic = traffic;
+  parts->grpc.traffic = traffic;
   const Result<ConnectionSettings> connections = Read(options.connections);
   if (!connections) return connections.error();
 
   Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
       {.max_keys = options.max_keys, .folder = options.state == kMemory ? "" : options.state});
   if (!ledger) return ledger.error();
-  parts->checker = std::make_unique<Checker>(std::move(*ledger), CheckerOptions{});
+  parts->checker = std::make_unique<Checker>(
+      std::move(*ledger), CheckerOptions{.has_room = {}, .observe = options.observe});
 
   Result<std::unique_ptr<catalog::RuleSource>> source = SourceOf(options);
   if (!source) return source.error();

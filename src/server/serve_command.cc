@@ -49,6 +49,10 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
       ->capture_default_str();
   command_->add_option("--password", options_.password, "What Redis clients must say (AUTH)")
       ->envname("WEIR_PASSWORD");
+  command_
+      ->add_option("--observe", options_.observe,
+                   "Count what rules say, and who asks most; false saves a few per cent")
+      ->capture_default_str();
   AddIdentityOptions(*command_, options_.clients);
   AddConnectionOptions(*command_, options_.connections);
   command_->add_flag("--ratelimit-environment", ratelimit_environment_,

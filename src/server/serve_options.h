@@ -23,6 +23,7 @@ struct ServeOptions {
   std::string space = "default";
   std::string fields = "draft-10";
   std::string password;
+  bool observe = true;               // counts for /metrics, and watches who asks most
   std::string version;               // of the program, to be told
   bool merge_domains = false;        // descriptors of one domain may be in several files
   RateLimitOptions rate_limit = {};  // how Envoy is answered

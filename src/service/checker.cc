@@ -104,6 +104,7 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
   for (const Limit& limit : active->book->limits()) {
     active->limits.push_back(enter(limit));
     active->policies.push_back(PolicyText(limit));
+    active->limit_texts.push_back(limit.ToString());
   }
   active->counting = CountingWindows(*active->book, enter);
   for (const rule::RuleSet& set : active->book->sets()) {

@@ -61,6 +61,7 @@ struct ActiveRules {
   std::unique_ptr<const rule::Rulebook> book;
   std::vector<Ledger::LimitHandle> limits;  // by their numbers in the book
   std::vector<std::string> policies;        // the same, in words: service/policy.h
+  std::vector<std::string> limit_texts;     // the same, as rules write them
   // For rules that ban, by the time they ban for. Being banned is having used up one per that time.
   std::map<Nanos, Ledger::LimitHandle> bans;
   CountingWindows counting;  // for checks by descriptors

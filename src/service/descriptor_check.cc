@@ -400,7 +400,7 @@ class DescriptorChecker::Round {
     if (allowance.kind == CompiledAllowance::Kind::kBlocked) return "blocked";
     std::string text;
     for (const std::uint32_t limit : allowance.limits) {
-      text.append(text.empty() ? "" : " + ").append(active_.book->limits()[limit].ToString());
+      text.append(text.empty() ? "" : " + ").append(active_.limit_texts[limit]);
     }
     return text;
   }

@@ -19,7 +19,7 @@ namespace weir {
 class Sampling {
  public:
   // About so many are looked at, per second and thread.
-  static constexpr std::uint32_t kPerSecond = 4'000;
+  static constexpr std::uint32_t kPerSecond = 1'000;
 
   explicit Sampling(std::uint64_t seed) : random_(seed | 1) {}
 

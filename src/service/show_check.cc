@@ -12,8 +12,10 @@
 namespace weir {
 namespace {
 
-std::string ShownLimit(const Finding& finding) {
-  if (finding.limit != nullptr) return finding.limit->ToString();
+std::string ShownLimit(const Finding& finding, const ActiveRules& rules) {
+  if (finding.limit != nullptr) {
+    return rules.limit_texts[static_cast<std::size_t>(finding.limit - rules.book->limits().data())];
+  }
   return finding.why == Finding::Why::kBanned ? "banned" : "blocked";
 }
 
@@ -46,7 +48,7 @@ void Checker::Show(const CheckRequest& request, const rule::Values& values, Inst
         const RuleOutcome outcome = OutcomeOf(finding, reply.allowed());
         seen.parts.push_back({.rule = hit.rule->rule->name,
                               .key = key,
-                              .limit = ShownLimit(finding),
+                              .limit = ShownLimit(finding, **reply.rules_),
                               .outcome = outcome,
                               .remaining = finding.decision.remaining,
                               .retry_after = finding.decision.retry_after});
