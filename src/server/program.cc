@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "server/commands.h"
+#include "server/reference_commands.h"
 #include "server/rules_command.h"
 #include "server/serve_command.h"
 
@@ -19,6 +20,7 @@ int RunProgram(const std::vector<std::string>& arguments, const std::string& ver
   CLI::App* demo = app.add_subcommand("demo", "Shows a client that asks too often");
   ServeCommand serve(app, version);
   RulesCommand rules(app);
+  const ReferenceCommands reference(app);
 
   try {
     app.parse(
@@ -28,6 +30,7 @@ int RunProgram(const std::vector<std::string>& arguments, const std::string& ver
   }
   if (*trace) return RunTraces(traces, io.out, io.err);
   if (*demo) return RunDemo(io.out);
+  if (reference.is_asked()) return reference.Run(serve, version, io);
   if (serve.is_asked()) return serve.Run(arguments, io);
   return rules.Run(io);
 }

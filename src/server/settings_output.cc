@@ -28,21 +28,27 @@ std::string WithoutPassword(const std::string& value) {
   return value.substr(0, colon + 1) + std::string(kMask) + value.substr(value.rfind('@'));
 }
 
-// Whether YAML reads it as it is, also between brackets.
-bool IsPlain(std::string_view text) {
-  const auto is_plain = [](char letter) {
+// Whether YAML reads it as it is. A colon is safe within a value, but not within brackets.
+bool IsPlain(std::string_view text, std::string_view also) {
+  const auto is_plain = [&](char letter) {
     return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-           std::string_view("_./-=").find(letter) != std::string_view::npos;
+           std::string_view("_./-=").find(letter) != std::string_view::npos ||
+           also.find(letter) != std::string_view::npos;
   };
-  return !text.empty() && text != "null" && text.front() != '-' && text.front() != '=' &&
+  const auto is_edge = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '/' || letter == '.';
+  };
+  return !text.empty() && text != "null" && is_edge(text.front()) && is_edge(text.back()) &&
          std::all_of(text.begin(), text.end(), is_plain);
 }
 
-std::string Yaml(const std::string& text) { return IsPlain(text) ? text : rule::JsonString(text); }
+std::string Yaml(const std::string& text, std::string_view also = "") {
+  return IsPlain(text, also) ? text : rule::JsonString(text);
+}
 
 // As the file has it: a value, a list in brackets, true or false.
 std::string ValueText(Kind kind, const std::vector<std::string>& values) {
-  if (kind != Kind::kList) return Yaml(values.empty() ? "" : values.front());
+  if (kind != Kind::kList) return Yaml(values.empty() ? "" : values.front(), ":");
   std::string text = "[";
   for (const std::string& value : values) text += (text.size() > 1 ? ", " : "") + Yaml(value);
   return text + "]";
