@@ -4,11 +4,12 @@ include(GNUInstallDirs)
 
 # --- pages that the program makes itself ---------------------------------------------------------
 
+configure_file(packaging/debian/changelog.in changelog.Debian @ONLY)
 set(pages_dir ${PROJECT_BINARY_DIR}/pages)
 set(program $<TARGET_FILE:weir-cli>)
 add_custom_command(
   OUTPUT ${pages_dir}/weir.1.gz ${pages_dir}/weir.bash ${pages_dir}/weir.zsh ${pages_dir}/weir.fish
-    ${pages_dir}/changelog.gz
+    ${pages_dir}/changelog.gz ${pages_dir}/changelog.Debian.gz
   COMMAND ${CMAKE_COMMAND} -E make_directory ${pages_dir}
   # The default of --author is who asks.
   COMMAND ${CMAKE_COMMAND} -E env USER=you ${program} man > ${pages_dir}/weir.1
@@ -17,7 +18,8 @@ add_custom_command(
   COMMAND ${program} completion zsh > ${pages_dir}/weir.zsh
   COMMAND ${program} completion fish > ${pages_dir}/weir.fish
   COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md > ${pages_dir}/changelog.gz
-  DEPENDS weir-cli CHANGELOG.md
+  COMMAND gzip -9nc ${PROJECT_BINARY_DIR}/changelog.Debian > ${pages_dir}/changelog.Debian.gz
+  DEPENDS weir-cli CHANGELOG.md ${PROJECT_BINARY_DIR}/changelog.Debian
   COMMENT "Manual page and completions"
   VERBATIM)
 add_custom_target(weir_pages DEPENDS ${pages_dir}/weir.1.gz)
@@ -39,6 +41,7 @@ weir_packaged(packaging/weir.service /lib/systemd/system)
 weir_packaged(packaging/debian/copyright share/doc/weir)
 weir_packaged(packaging/debian/lintian-overrides share/lintian/overrides weir)
 weir_packaged(${pages_dir}/changelog.gz share/doc/weir)
+weir_packaged(${pages_dir}/changelog.Debian.gz share/doc/weir)
 weir_packaged(${pages_dir}/weir.1.gz share/man/man1)
 weir_packaged(${pages_dir}/weir.bash share/bash-completion/completions weir)
 weir_packaged(${pages_dir}/weir.zsh share/zsh/vendor-completions _weir)
@@ -52,9 +55,9 @@ set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT "Weir maintainers <weir@weir.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "exact rate limiter at memory speed")
 set(CPACK_PACKAGE_DESCRIPTION
-  "Weir decides, for each request, whether its client is within its limits. Gateways ask it in the
- protocol they speak: HTTP, Envoy's gRPC or that of Redis. What was counted lies in mapped memory
- and survives a restart.")
+  "Weir decides, for each request, whether its client is within its limits.
+ Gateways ask it in the protocol they speak: HTTP, the gRPC of Envoy or that
+ of Redis. What was counted lies in mapped memory and survives a restart.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL program package)
 set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
@@ -62,6 +65,7 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_STRIP_FILES ON)
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "adduser, tzdata")
