@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "server/log.h"
 #include "server/program.h"
 #include "tests/shell.h"
 #include "tests/temporary_file.h"
@@ -43,6 +44,13 @@ class ReferencePagesTest : public ::testing::Test {
     const std::string script = File("weir.fish", {"completion", "fish"});
     return Shell("cd " + folder_.folder().string() + " && HOME=. fish --no-config -c 'source " +
                  script + "; complete -C \"" + line + "\"'");
+  }
+
+  static std::string Doc(const std::string& name) {
+    std::ifstream file(WEIR_SOURCE_DIR "/docs/" + name);
+    std::stringstream page;
+    page << file.rdbuf();
+    return page.str();
   }
 
   TemporaryFile folder_;
@@ -89,13 +97,18 @@ TEST_F(ReferencePagesTest, TheManualPageIsShownWithoutAWarning) {
 }
 
 TEST_F(ReferencePagesTest, ThePageOfTheConfigurationIsUpToDate) {
-  std::ifstream file(WEIR_SOURCE_DIR "/docs/configuration.md");
-  std::stringstream page;
-  page << file.rdbuf();
-  EXPECT_TRUE(page.str() == Say({"man", "--configuration"}))
+  const std::string page = Doc("configuration.md");
+  EXPECT_TRUE(page == Say({"man", "--configuration"}))
       << "docs/configuration.md is not what the options say: run `make configuration-page`";
-  EXPECT_THAT(page.str(), AllOf(StartsWith("# Configuration\n"), HasSubstr("| `max-keys` | "),
-                                Not(HasSubstr("`print-config` |"))));
+  EXPECT_THAT(page, AllOf(StartsWith("# Configuration\n"), HasSubstr("| `max-keys` | "),
+                          Not(HasSubstr("`print-config` |"))));
+}
+
+TEST_F(ReferencePagesTest, EveryEventOfTheLogIsOnThePageOfOperating) {
+  const std::string page = Doc("operating.md");
+  for (std::size_t i = 0; i < kEvents; ++i) {
+    EXPECT_THAT(page, HasSubstr("`" + std::string(NameOf(static_cast<Event>(i))) + "`"));
+  }
 }
 
 }  // namespace

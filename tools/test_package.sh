@@ -27,7 +27,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/files"
 cp "${packages[0]}" "$folder/files/weir.deb"
-cp tests/package/package_test.py "$folder/files/"
+cp tests/package/package_test.py packaging/Dockerfile "$folder/files/"
 
 # shellcheck disable=SC2016  # expanded in there
 unshare --mount --net --pid --fork --kill-child bash -euc '

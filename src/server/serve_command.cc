@@ -143,7 +143,6 @@ int ServeCommand::Run(const std::vector<std::string>& arguments, Streams io) {
     PrintSettings(told->settings, io.out);
     return kDone;
   }
-  for (const std::string& note : told->notes) io.out << note << "\n";
   return is_check_ ? CheckServer(*told, io)
                    : Serve(
                          *told, [&] { return ReadAgain(arguments, options_.version); }, io);

@@ -98,6 +98,7 @@ int CheckServer(const ServeTold& told, Streams io) {
   if (const auto log = Read(told.options.log); !log) return Fail(told, log.error(), io);
   const Result<std::unique_ptr<RunningServer>> server = RunningServer::Start(told.options);
   if (!server) return Fail(told, server.error(), io);
+  for (const std::string& note : told.notes) io.out << note << "\n";
   io.out << "nothing is wrong; it would serve\n" << (*server)->Banner();
   return kDone;
 }
@@ -108,6 +109,7 @@ int Serve(const ServeTold& told, const std::function<Result<ServeTold>()>& read_
   const Result<LogSettings> settings = Read(told.options.log);
   if (!settings) return Fail(told, settings.error(), io);
   Log log(io.err, settings->format, settings->level);
+  for (const std::string& note : told.notes) log.Write(Event::kNote, note);
   const Result<std::unique_ptr<RunningServer>> server = RunningServer::Start(told.options, &log);
   if (!server) return Fail(told, server.error(), io);
 

@@ -102,15 +102,10 @@ This page is made from the options themselves: `make configuration-page`.
 }  // namespace
 
 void PrintSettings(const Settings& settings, std::ostream& out) {
-  std::size_t width = 0;
-  for (const Setting& setting : settings) {
-    const std::size_t size =
-        setting.name.size() + 2 + ValueText(setting.kind, Shown(setting)).size();
-    width = std::max(width, std::min<std::size_t>(size, 48));
-  }
+  constexpr std::size_t kColumn = 40;  // where comments begin, unless a value is longer
   for (const Setting& setting : settings) {
     const std::string line = setting.name + ": " + ValueText(setting.kind, Shown(setting));
-    out << line << std::string(line.size() < width ? width - line.size() : 0, ' ') << "  # "
+    out << line << std::string(line.size() < kColumn ? kColumn - line.size() : 2, ' ') << "# "
         << (setting.place.empty() ? "by default" : setting.place) << "\n";
   }
 }

@@ -10,9 +10,11 @@ not run there: its part, the user, the folder, the socket of notifications, is p
 
 import configparser
 import fcntl
+import json
 import os
 import pathlib
 import pwd
+import re
 import shlex
 import signal
 import socket
@@ -96,6 +98,13 @@ def ask(path):
                "http://127.0.0.1:8080" + path)
 
 
+def health_check():
+    """The exit code of the container's: its command, run here."""
+    text = pathlib.Path("/package/Dockerfile").read_text().replace("\\\n", "")
+    command = json.loads(re.search(r"^HEALTHCHECK .*? CMD (\[.*\])$", text, re.MULTILINE)[1])
+    return subprocess.run(command, check=False, timeout=PATIENCE).returncode
+
+
 class PackageTest(unittest.TestCase):
     """In the order of their names: what one leaves, the next finds."""
 
@@ -129,8 +138,10 @@ class PackageTest(unittest.TestCase):
         self.assertFalse(STATE.exists(), "a check makes nothing")
 
     def test_5_serves_as_packaged_reloads_and_ends(self):
+        self.assertNotEqual(health_check(), 0)
         server = Server()
         self.assertIn("READY=1", server.notified())
+        self.assertEqual(health_check(), 0)
         self.assertEqual([ask("/check/hello") for _ in range(4)], ["200", "200", "200", "429"])
         self.assertEqual(ask("/readyz"), "200")
 
