@@ -8,13 +8,16 @@
 #include <variant>
 
 #include "catalog/database_source.h"
+#include "catalog/database_url.h"
 #include "catalog/file_source.h"
 #include "catalog/retriever.h"
 #include "catalog/rule_store.h"
 #include "frontend/handlers.h"
 #include "limiter/ledger.h"
+#include "net/endpoint.h"
 #include "net/server.h"
 #include "server/example_rules.h"
+#include "server/rules_log.h"
 #include "service/checker.h"
 #include "service/rules_service.h"
 
@@ -43,10 +46,18 @@ namespace {
 
 constexpr std::string_view kMemory = "memory";
 constexpr std::chrono::seconds kDrain{10};
+constexpr std::chrono::seconds kPatience{10};  // with a source of rules that is asked again
 
 std::string DatabaseOf(const ServeOptions& options) {
   if (!options.database.empty()) return options.database;
   return (options.state == kMemory ? "" : options.state + "/") + std::string("weir.db");
+}
+
+// Whether the first start would make it: a look at it would too, and a check must not.
+bool IsStillToBeMade(const ServeOptions& options) {
+  if (!options.rules.empty()) return false;
+  const Result<catalog::DatabaseUrl> url = catalog::ParseDatabaseUrl(DatabaseOf(options));
+  return url && url->engine == catalog::Engine::kSqlite && !std::filesystem::exists(url->shown);
 }
 
 // A database that was never used gets a few rules to try.
@@ -70,7 +81,9 @@ Result<std::unique_ptr<catalog::RuleSource>> SourceOf(const ServeOptions& option
         options.merge_domains ? catalog::SameSpace::kMerged : catalog::SameSpace::kRefused));
   }
   const std::string url = DatabaseOf(options);
-  if (auto problem = AddExample(url)) return *problem;
+  if (options.purpose == Purpose::kServe) {
+    if (auto problem = AddExample(url)) return *problem;
+  }
   Result<std::unique_ptr<catalog::DatabaseSource>> source = catalog::DatabaseSource::Of(url);
   if (!source) return source.error();
   return std::unique_ptr<catalog::RuleSource>(std::move(*source));
@@ -115,7 +128,7 @@ MetricsSources RunningServer::MetricsOf(const Parts& parts) {
 RunningServer::RunningServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 RunningServer::~RunningServer() = default;
 
-Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& options) {
+Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& options, Log* log) {
   auto parts = std::make_unique<Parts>();
   parts->options = options;
   Result<HttpOptions> http = HttpOptionsOf(options, parts->ready);
@@ -132,8 +145,10 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   const Result<ConnectionSettings> connections = Read(options.connections);
   if (!connections) return connections.error();
 
+  const bool is_check = options.purpose == Purpose::kCheck;
+  const bool is_kept = options.state != kMemory && !is_check;
   Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
-      {.max_keys = options.max_keys, .folder = options.state == kMemory ? "" : options.state});
+      {.max_keys = is_check ? 1 : options.max_keys, .folder = is_kept ? options.state : ""});
   if (!ledger) return ledger.error();
   parts->checker = std::make_unique<Checker>(
       std::move(*ledger), CheckerOptions{.has_room = {}, .observe = options.observe});
@@ -145,10 +160,15 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
       [checker = parts->checker.get()](std::vector<rule::RuleSet> sets,
                                        const std::string& version) {
         return checker->Publish(std::move(sets), version);
+      },
+      [log](const catalog::RetrieverStatus& before, const catalog::RetrieverStatus& after) {
+        if (log != nullptr) LogLook(*log, before, after);
       });
-  const catalog::RetrieverStatus status = parts->retriever->Start();
-  if (status.state() != catalog::RetrieverStatus::State::kInForce) {
-    return Error{"there are no rules to begin with: " + status.ToString()};
+  if (!is_check || !IsStillToBeMade(options)) {
+    const catalog::RetrieverStatus status = parts->retriever->Start();
+    if (status.state() != catalog::RetrieverStatus::State::kInForce) {
+      return Error{"there are no rules to begin with: " + status.ToString()};
+    }
   }
 
   parts->metrics = MetricsOf(*parts);
@@ -170,6 +190,7 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
     listener.limits = connections->limits;
     listener.proxy_protocol = connections->proxy_protocol;
   }
+  if (is_check) return Checked(std::move(parts));
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   Result<std::unique_ptr<net::Server>> server =
       net::Server::Start({.loops = options.threads != 0 ? options.threads : cores,
@@ -186,6 +207,20 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   return std::unique_ptr<RunningServer>(new RunningServer(std::move(parts)));
 }
 
+Result<std::unique_ptr<RunningServer>> RunningServer::Checked(std::unique_ptr<Parts> parts) {
+  const ServeOptions& options = parts->options;
+  for (const auto& [option, address] :
+       {std::pair{"--http", options.http}, {"--resp", options.resp}, {"--grpc", options.grpc}}) {
+    if (address.empty()) continue;
+    const Result<net::Endpoint> endpoint = net::Endpoint::Parse(address);
+    if (!endpoint) return Error{option + (": " + endpoint.error().message)};
+  }
+  parts->http_address = options.http;
+  parts->resp_address = options.resp;
+  parts->grpc_address = options.grpc;
+  return std::unique_ptr<RunningServer>(new RunningServer(std::move(parts)));
+}
+
 std::string RunningServer::http_address() const { return parts_->http_address; }
 std::string RunningServer::resp_address() const { return parts_->resp_address; }
 std::string RunningServer::grpc_address() const { return parts_->grpc_address; }
@@ -195,13 +230,30 @@ std::string RunningServer::Banner() const {
   if (!http_address().empty()) text += "HTTP   on " + http_address() + "\n";
   if (!grpc_address().empty()) text += "gRPC   on " + grpc_address() + "\n";
   if (!resp_address().empty()) text += "Redis  on " + resp_address() + "\n";
-  text += "rules  from " + parts_->retriever->status().source + "\n";
+  text += "rules  from " + parts_->retriever->status().source;
+  text += rules_version().empty() ? ", which is still to be made, with an example\n" : "\n";
   text += parts_->options.state == kMemory ? "state  in memory: it ends with the process\n"
                                            : "state  in " + parts_->options.state + "\n";
-  if (!http_address().empty()) {
+  if (!http_address().empty() && parts_->server != nullptr) {
     text += "\nTry it, four times:  curl -i http://" + http_address() + "/check/hello\n";
   }
   return text;
+}
+
+std::string RunningServer::rules_version() const { return parts_->retriever->status().version; }
+
+std::vector<std::string> RunningServer::Reload() {
+  std::vector<std::string> problems;
+  if (Result<rule::ClientOptions> clients = Read(parts_->options.clients)) {
+    parts_->http.clients.Replace(std::move(*clients));
+  } else {
+    problems.push_back(clients.error().message);
+  }
+  const catalog::RetrieverStatus status = parts_->retriever->LookNow(kPatience);
+  if (status.state() != catalog::RetrieverStatus::State::kInForce) {
+    problems.push_back(status.ToString());
+  }
+  return problems;
 }
 
 void RunningServer::Stop() {

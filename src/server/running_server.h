@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "server/log.h"
 #include "server/serve_options.h"
 #include "weir/result.h"
 
@@ -13,8 +15,10 @@ struct MetricsSources;
 
 class RunningServer {
  public:
-  // Says why not, if it cannot start.
-  static Result<std::unique_ptr<RunningServer>> Start(const ServeOptions& options);
+  // Says why not, if it cannot start. What happens to its rules goes to `log`, if there is one,
+  // which must outlive it.
+  static Result<std::unique_ptr<RunningServer>> Start(const ServeOptions& options,
+                                                      Log* log = nullptr);
   ~RunningServer();
   RunningServer(const RunningServer&) = delete;
   RunningServer& operator=(const RunningServer&) = delete;
@@ -26,12 +30,20 @@ class RunningServer {
   [[nodiscard]] std::string resp_address() const;
   [[nodiscard]] std::string grpc_address() const;
 
+  // Reads again what it was told to read: rules, keys of clients. Returns what could not be, of
+  // which the last good one stays.
+  std::vector<std::string> Reload();
+  // Of the rules in force.
+  [[nodiscard]] std::string rules_version() const;
+
   // Readiness goes first, then requests under way are answered, for at most ten seconds.
   void Stop();
 
  private:
   struct Parts;
   static MetricsSources MetricsOf(const Parts& parts);
+  // What Purpose::kCheck comes to: a server that has all but its sockets.
+  static Result<std::unique_ptr<RunningServer>> Checked(std::unique_ptr<Parts> parts);
   explicit RunningServer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

@@ -8,8 +8,16 @@
 #include "frontend/should_rate_limit.h"
 #include "server/connection_options.h"
 #include "server/identity_options.h"
+#include "server/log_options.h"
 
 namespace weir {
+
+// Why a server is made.
+enum class Purpose : std::uint8_t {
+  kServe,
+  kCheck,  // to see whether it could be: everything is read, nothing is written, nobody is listened
+           // to
+};
 
 struct ServeOptions {
   std::string http = "127.0.0.1:8080";  // see net/endpoint.h; empty: not at all
@@ -29,6 +37,8 @@ struct ServeOptions {
   RateLimitOptions rate_limit = {};  // how Envoy is answered
   IdentityOptions clients;
   ConnectionOptions connections;
+  LogOptions log;
+  Purpose purpose = Purpose::kServe;
 };
 
 }  // namespace weir
