@@ -16,8 +16,11 @@
 #include "limiter/ledger.h"
 #include "net/endpoint.h"
 #include "net/server.h"
+#include "net/tls_watch.h"
+#include "server/admin_server.h"
 #include "server/example_rules.h"
 #include "server/rules_log.h"
+#include "server/tls_options.h"
 #include "service/checker.h"
 #include "service/rules_service.h"
 
@@ -34,19 +37,23 @@ struct RunningServer::Parts {
   MetricsSources metrics;
   std::unique_ptr<Checker> checker;
   std::unique_ptr<catalog::Retriever> retriever;
+  std::unique_ptr<net::TlsContext> tls;  // null: nothing is encrypted
+  std::unique_ptr<net::TlsWatch> tls_watch;
   std::atomic<const net::Server*> counted{nullptr};  // `server`, for who reads while it starts
   std::unique_ptr<net::Server> server;
   // Where it listens; empty: not at all.
   std::string http_address;
   std::string resp_address;
   std::string grpc_address;
+  std::unique_ptr<AdminServer> admin;  // null: not at all
 };
 
 namespace {
 
 constexpr std::string_view kMemory = "memory";
 constexpr std::chrono::seconds kDrain{10};
-constexpr std::chrono::seconds kPatience{10};  // with a source of rules that is asked again
+constexpr std::chrono::seconds kReloadPatience{10};  // with a source of rules that is asked again
+constexpr std::chrono::seconds kAdminPatience{2};    // of an admin call, for its rules to be in force
 
 std::string DatabaseOf(const ServeOptions& options) {
   if (!options.database.empty()) return options.database;
@@ -114,15 +121,35 @@ Result<HttpOptions> HttpOptionsOf(const ServeOptions& options, const std::atomic
 // What `parts` has to tell, for the page of metrics.
 MetricsSources RunningServer::MetricsOf(const Parts& parts) {
   using std::chrono::milliseconds;
+  std::function<net::TlsStatus()> tls;
+  if (parts.tls) tls = [context = parts.tls.get()] { return context->status(); };
   return {.checker = parts.checker.get(),
           .traffic = &parts.traffic,
           .connections = [&counted = parts.counted]() -> std::optional<net::Totals> {
             const net::Server* server = counted.load(std::memory_order_acquire);
             return server != nullptr ? std::optional(server->totals()) : std::nullopt;
           },
+          .tls = std::move(tls),
           .retriever = [retriever = parts.retriever.get()] { return retriever->status(); },
           .version = parts.options.version,
           .started = std::chrono::floor<milliseconds>(std::chrono::system_clock::now())};
+}
+
+// What `parts` has to tell those who administer it. Without tokens nobody may call.
+AdminParts RunningServer::AdminOf(const Parts& parts) {
+  AdminParts admin;
+  admin.checker = parts.checker.get();
+  admin.files = parts.options.rules;
+  admin.look_now = [retriever = parts.retriever.get()] { return retriever->LookNow(kAdminPatience); };
+  admin.status = parts.metrics;
+  admin.listeners = [&parts] {
+    std::vector<std::pair<std::string, std::string>> listeners;
+    if (!parts.http_address.empty()) listeners.emplace_back("http", parts.http_address);
+    if (!parts.grpc_address.empty()) listeners.emplace_back("grpc", parts.grpc_address);
+    if (!parts.resp_address.empty()) listeners.emplace_back("resp", parts.resp_address);
+    return listeners;
+  };
+  return admin;
 }
 
 RunningServer::RunningServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -144,6 +171,11 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   parts->grpc.traffic = traffic;
   const Result<ConnectionSettings> connections = Read(options.connections);
   if (!connections) return connections.error();
+
+  Result<std::unique_ptr<net::TlsContext>> tls = OpenTls(
+      options.tls, {{"--http", options.http}, {"--resp", options.resp}, {"--grpc", options.grpc}});
+  if (!tls) return tls.error();
+  parts->tls = std::move(*tls);
 
   const bool is_check = options.purpose == Purpose::kCheck;
   const bool is_kept = options.state != kMemory && !is_check;
@@ -175,20 +207,23 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
 
   std::vector<net::ListenerOptions> listeners;
   if (!options.http.empty()) {
-    listeners.push_back(
-        {.address = options.http, .handlers = HttpHandlers(*parts->checker, parts->http)});
+    listeners.push_back({.address = options.http,
+                         .handlers = HttpHandlers(*parts->checker, parts->http),
+                         .protocol = "http/1.1"});
   }
   if (!options.resp.empty()) {
     listeners.push_back(
         {.address = options.resp, .handlers = RespHandlers(*parts->checker, parts->resp)});
   }
   if (!options.grpc.empty()) {
-    listeners.push_back(
-        {.address = options.grpc, .handlers = GrpcHandlers(*parts->checker, parts->grpc)});
+    listeners.push_back({.address = options.grpc,
+                         .handlers = GrpcHandlers(*parts->checker, parts->grpc),
+                         .protocol = "h2"});
   }
   for (net::ListenerOptions& listener : listeners) {
     listener.limits = connections->limits;
     listener.proxy_protocol = connections->proxy_protocol;
+    listener.tls = parts->tls.get();
   }
   if (is_check) return Checked(std::move(parts));
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -202,7 +237,15 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   if (!options.http.empty()) parts->http_address = (endpoint++)->ToString();
   if (!options.resp.empty()) parts->resp_address = (endpoint++)->ToString();
   if (!options.grpc.empty()) parts->grpc_address = (endpoint++)->ToString();
+  if (parts->tls) parts->tls_watch = std::make_unique<net::TlsWatch>(*parts->tls);
   parts->counted.store(parts->server.get(), std::memory_order_release);
+  if (!options.admin.empty()) {
+    Result<std::unique_ptr<AdminServer>> admin =
+        AdminServer::Start(options.admin, options.rules.empty() ? DatabaseOf(options) : "",
+                           AdminOf(*parts), parts->tls.get());
+    if (!admin) return admin.error();
+    parts->admin = std::move(*admin);
+  }
   parts->ready = true;
   return std::unique_ptr<RunningServer>(new RunningServer(std::move(parts)));
 }
@@ -224,18 +267,27 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Checked(std::unique_ptr<Pa
 std::string RunningServer::http_address() const { return parts_->http_address; }
 std::string RunningServer::resp_address() const { return parts_->resp_address; }
 std::string RunningServer::grpc_address() const { return parts_->grpc_address; }
+std::string RunningServer::admin_address() const {
+  return parts_->admin != nullptr ? parts_->admin->address() : "";
+}
 
 std::string RunningServer::Banner() const {
   std::string text;
-  if (!http_address().empty()) text += "HTTP   on " + http_address() + "\n";
-  if (!grpc_address().empty()) text += "gRPC   on " + grpc_address() + "\n";
-  if (!resp_address().empty()) text += "Redis  on " + resp_address() + "\n";
+  text += BannerLine("HTTP", http_address());
+  text += BannerLine("gRPC", grpc_address());
+  text += BannerLine("Redis", resp_address());
+  text += BannerLine("admin", admin_address());
+  if (parts_->tls) {
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    const std::optional<std::string> doubt = parts_->tls->settings()->Doubt(now);
+    if (doubt) text += "TLS    " + *doubt + "\n";
+  }
   text += "rules  from " + parts_->retriever->status().source;
   text += rules_version().empty() ? ", which is still to be made, with an example\n" : "\n";
   text += parts_->options.state == kMemory ? "state  in memory: it ends with the process\n"
                                            : "state  in " + parts_->options.state + "\n";
   if (!http_address().empty() && parts_->server != nullptr) {
-    text += "\nTry it, four times:  curl -i http://" + http_address() + "/check/hello\n";
+    text += "\nTry it, four times:  curl -i " + UrlOf(http_address()) + "/check/hello\n";
   }
   return text;
 }
@@ -244,12 +296,15 @@ std::string RunningServer::rules_version() const { return parts_->retriever->sta
 
 std::vector<std::string> RunningServer::Reload() {
   std::vector<std::string> problems;
+  if (parts_->tls) {
+    if (auto problem = parts_->tls->Reload()) problems.push_back(problem->message);
+  }
   if (Result<rule::ClientOptions> clients = Read(parts_->options.clients)) {
     parts_->http.clients.Replace(std::move(*clients));
   } else {
     problems.push_back(clients.error().message);
   }
-  const catalog::RetrieverStatus status = parts_->retriever->LookNow(kPatience);
+  const catalog::RetrieverStatus status = parts_->retriever->LookNow(kReloadPatience);
   if (status.state() != catalog::RetrieverStatus::State::kInForce) {
     problems.push_back(status.ToString());
   }
@@ -258,6 +313,7 @@ std::vector<std::string> RunningServer::Reload() {
 
 void RunningServer::Stop() {
   parts_->ready = false;
+  if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
   parts_->server->Stop(kDrain);
 }
 

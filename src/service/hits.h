@@ -14,7 +14,7 @@ void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
   for (const std::uint32_t number : found) {
     const rule::CompiledRule& rule = space.rules()[number];
     if (!IsInForce(rule, now)) continue;
-    const rule::CompiledAllowance* other = rule.OverrideFor(values);
+    const rule::CompiledAllowance* other = rule.OverrideFor(values, now);
     for (const rule::Counter& counter : rule.counters) {
       if (other != nullptr && counter.is_tier) continue;
       const rule::CompiledAllowance& allowance = other != nullptr ? *other : counter.allowance;
