@@ -6,6 +6,7 @@
 #include "server/commands.h"
 #include "server/rules_command.h"
 #include "server/serve_command.h"
+#include "server/token_command.h"
 
 namespace weir {
 
@@ -20,6 +21,7 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   CLI::App* demo = app.add_subcommand("demo", "Shows a client that asks too often");
   const ServeCommand serve(app, version);
   RulesCommand rules(app);
+  TokenCommand token(app);
 
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
@@ -30,6 +32,7 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   if (*trace) return RunTraces(traces, io.out, io.err);
   if (*demo) return RunDemo(io.out);
   if (serve.is_asked()) return serve.Run(io);
+  if (token.is_asked()) return token.Run(io);
   return rules.Run(io);
 }
 

@@ -1,9 +1,6 @@
 #include "server/rules_command.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
-#include <cstdlib>
+#include "server/local_user.h"
 
 namespace weir {
 namespace {
@@ -11,13 +8,6 @@ namespace {
 constexpr char kExitCodes[] =
     "Exit codes: 0 done, 1 the input is wrong, 2 it cannot be read (or the command line makes no "
     "sense),\n3 conflict, 4 not found, 5 the database failed. docs/commands.md shows a session.";
-
-// Whoever runs the program.
-std::string DefaultAuthor() {
-  if (const char* user = std::getenv("USER"); user != nullptr && *user != '\0') return user;
-  const passwd* entry = getpwuid(geteuid());
-  return entry != nullptr ? entry->pw_name : std::to_string(geteuid());
-}
 
 constexpr char kPlace[] = "NAMESPACE/NAME";
 constexpr char kPlaceOrSpace[] = "NAMESPACE[/NAME]";
@@ -137,7 +127,7 @@ void RulesCommand::AddEditors(CLI::App& rules) {
 }
 
 void RulesCommand::AddAuthorship(CLI::App& command) {
-  stored_.by.author = DefaultAuthor();
+  stored_.by.author = LocalUser();
   command.add_flag("--dry-run", stored_.dry_run, "Say what would change, and change nothing");
   command.add_option("-m,--comment", stored_.by.comment, "Why, for the history");
   command.add_option("--author", stored_.by.author, "Who, for the history")->capture_default_str();

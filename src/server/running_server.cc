@@ -29,6 +29,7 @@ struct RunningServer::Parts {
   GrpcOptions grpc;
   Traffic traffic;
   MetricsSources metrics;
+  AccessParts access;
   std::unique_ptr<Checker> checker;
   std::unique_ptr<catalog::Retriever> retriever;
   std::atomic<const net::Server*> counted{nullptr};  // `server`, for who reads while it starts
@@ -41,12 +42,11 @@ struct RunningServer::Parts {
 
 namespace {
 
-constexpr std::string_view kMemory = "memory";
 constexpr std::chrono::seconds kDrain{10};
 
 std::string DatabaseOf(const ServeOptions& options) {
   if (!options.database.empty()) return options.database;
-  return (options.state == kMemory ? "" : options.state + "/") + std::string("weir.db");
+  return (options.state == kStateInMemory ? "" : options.state + "/") + std::string("weir.db");
 }
 
 // A database that was never used gets a few rules to try.
@@ -131,10 +131,16 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   const Result<ConnectionSettings> connections = Read(options.connections);
   if (!connections) return connections.error();
 
-  Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
-      {.max_keys = options.max_keys, .folder = options.state == kMemory ? "" : options.state});
+  Result<std::unique_ptr<Ledger>> ledger =
+      Ledger::Open({.max_keys = options.max_keys,
+                    .folder = options.state == kStateInMemory ? "" : options.state});
   if (!ledger) return ledger.error();
   parts->checker = std::make_unique<Checker>(std::move(*ledger), CheckerOptions{});
+
+  Result<AccessParts> access = OpenAccess(options.access, options.state);
+  if (!access) return access.error();
+  parts->access = std::move(*access);
+  if (options.access.resp_auth) parts->resp.access = parts->access.tokens.get();
 
   Result<std::unique_ptr<catalog::RuleSource>> source = SourceOf(options);
   if (!source) return source.error();
@@ -194,8 +200,9 @@ std::string RunningServer::Banner() const {
   if (!grpc_address().empty()) text += "gRPC   on " + grpc_address() + "\n";
   if (!resp_address().empty()) text += "Redis  on " + resp_address() + "\n";
   text += "rules  from " + parts_->retriever->status().source + "\n";
-  text += parts_->options.state == kMemory ? "state  in memory: it ends with the process\n"
-                                           : "state  in " + parts_->options.state + "\n";
+  text += parts_->options.state == kStateInMemory ? "state  in memory: it ends with the process\n"
+                                                  : "state  in " + parts_->options.state + "\n";
+  text += parts_->access.banner;
   if (!http_address().empty()) {
     text += "\nTry it, four times:  curl -i http://" + http_address() + "/check/hello\n";
   }

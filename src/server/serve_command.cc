@@ -49,6 +49,7 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
       ->capture_default_str();
   command_->add_option("--password", options_.password, "What Redis clients must say (AUTH)")
       ->envname("WEIR_PASSWORD");
+  AddAccessOptions(*command_, options_.access);
   AddIdentityOptions(*command_, options_.clients);
   AddConnectionOptions(*command_, options_.connections);
   command_->add_flag("--ratelimit-environment", ratelimit_environment_,
