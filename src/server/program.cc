@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "server/client_command.h"
 #include "server/commands.h"
 #include "server/rules_command.h"
 #include "server/serve_command.h"
@@ -22,6 +23,7 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   const ServeCommand serve(app, version);
   RulesCommand rules(app);
   TokenCommand token(app);
+  ClientCommand client(app);
 
   try {
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
@@ -33,6 +35,7 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   if (*demo) return RunDemo(io.out);
   if (serve.is_asked()) return serve.Run(io);
   if (token.is_asked()) return token.Run(io);
+  if (client.is_asked()) return client.Run(io);
   return rules.Run(io);
 }
 

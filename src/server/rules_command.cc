@@ -7,7 +7,8 @@ namespace {
 
 constexpr char kExitCodes[] =
     "Exit codes: 0 done, 1 the input is wrong, 2 it cannot be read (or the command line makes no "
-    "sense),\n3 conflict, 4 not found, 5 the database failed. docs/commands.md shows a session.";
+    "sense),\n3 conflict, 4 not found, 5 the database or the server failed. docs/commands.md shows "
+    "a session.";
 
 constexpr char kPlace[] = "NAMESPACE/NAME";
 constexpr char kPlaceOrSpace[] = "NAMESPACE[/NAME]";
@@ -71,8 +72,16 @@ CLI::App* RulesCommand::AddStored(CLI::App& rules, const char* name, const char*
       ->envname("WEIR_DATABASE")
       ->type_name("URL")
       ->default_str("weir.db");
-  added->callback(
-      [this, command] { chosen_ = [this, command](Streams io) { return command(stored_, io); }; });
+  CLI::Option* server =
+      added
+          ->add_option("--server", stored_.client.server,
+                       "Ask a running server instead: its --admin, HOST:PORT or unix:PATH")
+          ->type_name("ADDRESS");
+  AddTokenOptions(*added, stored_.client);
+  added->callback([this, command, server] {
+    stored_.is_remote = server->count() > 0;
+    chosen_ = [this, command](Streams io) { return command(stored_, io); };
+  });
   return added;
 }
 
