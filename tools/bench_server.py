@@ -122,7 +122,7 @@ class Peers:
     def start_weir(self):
         ports = {name: free_port() for name in self.protocols()}
         command = [str(self.build / "weir"), "serve", "--threads", "1", "--state", "memory",
-                   "--rules", str(ROOT / "bench/server_rules.yaml")]
+                   "--admin", "", "--rules", str(ROOT / "bench/server_rules.yaml")]
         for protocol, port in ports.items():
             command += [f"--{protocol}", f"127.0.0.1:{port}"]
         self.start("weir", command, ports["resp"])

@@ -14,6 +14,7 @@
 #include "frontend/handlers.h"
 #include "limiter/ledger.h"
 #include "net/server.h"
+#include "server/admin_server.h"
 #include "server/example_rules.h"
 #include "service/checker.h"
 #include "service/rules_service.h"
@@ -38,11 +39,13 @@ struct RunningServer::Parts {
   std::string http_address;
   std::string resp_address;
   std::string grpc_address;
+  std::unique_ptr<AdminServer> admin;  // null: not at all
 };
 
 namespace {
 
 constexpr std::chrono::seconds kDrain{10};
+constexpr std::chrono::seconds kPatience{2};  // of an admin call, for its rules to be in force
 
 std::string DatabaseOf(const ServeOptions& options) {
   if (!options.database.empty()) return options.database;
@@ -110,6 +113,23 @@ MetricsSources RunningServer::MetricsOf(const Parts& parts) {
           .retriever = [retriever = parts.retriever.get()] { return retriever->status(); },
           .version = parts.options.version,
           .started = std::chrono::floor<milliseconds>(std::chrono::system_clock::now())};
+}
+
+// What `parts` has to tell those who administer it. Without tokens nobody may call.
+AdminParts RunningServer::AdminOf(const Parts& parts) {
+  AdminParts admin;
+  admin.checker = parts.checker.get();
+  admin.files = parts.options.rules;
+  admin.look_now = [retriever = parts.retriever.get()] { return retriever->LookNow(kPatience); };
+  admin.status = parts.metrics;
+  admin.listeners = [&parts] {
+    std::vector<std::pair<std::string, std::string>> listeners;
+    if (!parts.http_address.empty()) listeners.emplace_back("http", parts.http_address);
+    if (!parts.grpc_address.empty()) listeners.emplace_back("grpc", parts.grpc_address);
+    if (!parts.resp_address.empty()) listeners.emplace_back("resp", parts.resp_address);
+    return listeners;
+  };
+  return admin;
 }
 
 RunningServer::RunningServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -186,6 +206,12 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   if (!options.resp.empty()) parts->resp_address = (endpoint++)->ToString();
   if (!options.grpc.empty()) parts->grpc_address = (endpoint++)->ToString();
   parts->counted.store(parts->server.get(), std::memory_order_release);
+  if (!options.admin.empty()) {
+    Result<std::unique_ptr<AdminServer>> admin = AdminServer::Start(
+        options.admin, options.rules.empty() ? DatabaseOf(options) : "", AdminOf(*parts));
+    if (!admin) return admin.error();
+    parts->admin = std::move(*admin);
+  }
   parts->ready = true;
   return std::unique_ptr<RunningServer>(new RunningServer(std::move(parts)));
 }
@@ -193,12 +219,16 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
 std::string RunningServer::http_address() const { return parts_->http_address; }
 std::string RunningServer::resp_address() const { return parts_->resp_address; }
 std::string RunningServer::grpc_address() const { return parts_->grpc_address; }
+std::string RunningServer::admin_address() const {
+  return parts_->admin != nullptr ? parts_->admin->address() : "";
+}
 
 std::string RunningServer::Banner() const {
   std::string text;
   if (!http_address().empty()) text += "HTTP   on " + http_address() + "\n";
   if (!grpc_address().empty()) text += "gRPC   on " + grpc_address() + "\n";
   if (!resp_address().empty()) text += "Redis  on " + resp_address() + "\n";
+  if (!admin_address().empty()) text += "admin  on " + admin_address() + "\n";
   text += "rules  from " + parts_->retriever->status().source + "\n";
   text += parts_->options.state == kStateInMemory ? "state  in memory: it ends with the process\n"
                                                   : "state  in " + parts_->options.state + "\n";
@@ -211,6 +241,7 @@ std::string RunningServer::Banner() const {
 
 void RunningServer::Stop() {
   parts_->ready = false;
+  if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
   parts_->server->Stop(kDrain);
 }
 

@@ -9,6 +9,7 @@
 
 namespace weir {
 
+struct AdminParts;
 struct MetricsSources;
 
 class RunningServer {
@@ -25,6 +26,7 @@ class RunningServer {
   [[nodiscard]] std::string http_address() const;
   [[nodiscard]] std::string resp_address() const;
   [[nodiscard]] std::string grpc_address() const;
+  [[nodiscard]] std::string admin_address() const;
 
   // Readiness goes first, then requests under way are answered, for at most ten seconds.
   void Stop();
@@ -32,6 +34,7 @@ class RunningServer {
  private:
   struct Parts;
   static MetricsSources MetricsOf(const Parts& parts);
+  static AdminParts AdminOf(const Parts& parts);
   explicit RunningServer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

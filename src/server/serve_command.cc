@@ -23,6 +23,8 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
       ->capture_default_str();
   command_->add_option("--resp", options_.resp, "Where to listen for the Redis protocol")
       ->capture_default_str();
+  command_->add_option("--admin", options_.admin, "Where to listen for the admin API (HTTP)")
+      ->capture_default_str();
   auto* rules = command_->add_option("--rules", options_.rules,
                                      "A file or directory of rules, ours or Envoy's; watched");
   command_

@@ -16,6 +16,7 @@ struct ServeOptions {
   std::string http = "127.0.0.1:8080";  // see net/endpoint.h; empty: not at all
   std::string resp = "127.0.0.1:6380";
   std::string grpc = "127.0.0.1:8081";
+  std::string admin = "127.0.0.1:8082";
   std::string rules;                 // a file or a directory; empty: the database
   std::string database;              // empty: weir.db in the folder of the state
   std::string state = "weir-state";  // a folder; "memory": nothing survives the process

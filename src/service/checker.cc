@@ -123,7 +123,7 @@ void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
   for (const std::uint32_t number : found) {
     const CompiledRule& rule = space.rules()[number];
     if (!IsInForce(rule, now)) continue;
-    const CompiledAllowance* other = rule.OverrideFor(values);
+    const CompiledAllowance* other = rule.OverrideFor(values, now);
     for (const rule::Counter& counter : rule.counters) {
       if (other != nullptr && counter.is_tier) continue;
       const CompiledAllowance& allowance = other != nullptr ? *other : counter.allowance;
