@@ -45,8 +45,6 @@ class RunningServer {
  private:
   struct Parts;
   static MetricsSources MetricsOf(const Parts& parts);
-  // What Purpose::kCheck comes to: a server that has all but its sockets.
-  static Result<std::unique_ptr<RunningServer>> Checked(std::unique_ptr<Parts> parts);
   static AdminParts AdminOf(const Parts& parts);
   explicit RunningServer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;

@@ -55,6 +55,7 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
       ->add_option("--observe", options_.observe,
                    "Count what rules say, and who asks most; false saves a few per cent")
       ->capture_default_str();
+  AddAccessOptions(*command_, options_.access);
   AddIdentityOptions(*command_, options_.clients);
   AddConnectionOptions(*command_, options_.connections);
   AddLogOptions(*command_, options_.log);

@@ -7,6 +7,7 @@
 
 #include "frontend/should_rate_limit.h"
 #include "net/tls_settings.h"
+#include "server/access_options.h"
 #include "server/connection_options.h"
 #include "server/identity_options.h"
 #include "server/log_options.h"
@@ -37,6 +38,7 @@ struct ServeOptions {
   std::string version;               // of the program, to be told
   bool merge_domains = false;        // descriptors of one domain may be in several files
   RateLimitOptions rate_limit = {};  // how Envoy is answered
+  AccessOptions access;
   IdentityOptions clients;
   ConnectionOptions connections;
   net::TlsOptions tls;
