@@ -50,9 +50,9 @@ class ServerProgram {
     if (process_ == 0) {
       dup2(ends[1], STDOUT_FILENO);
       const std::string room = std::to_string(kRoom);
-      execl(program, program, "serve", "--http", "", "--grpc", "", "--resp", "127.0.0.1:0",
-            "--state", "memory", "--threads", "1", "--max-keys", room.c_str(), "--rules",
-            rules.c_str(), nullptr);
+      execl(program, program, "serve", "--http", "", "--grpc", "", "--admin", "", "--resp",
+            "127.0.0.1:0", "--state", "memory", "--threads", "1", "--max-keys", room.c_str(),
+            "--rules", rules.c_str(), nullptr);
       Fail("cannot start " + std::string(program));
     }
     close(ends[1]);

@@ -80,6 +80,7 @@ class CrowdConcurrentTest : public testing::Test {
     options_.http = "127.0.0.1:0";
     options_.resp = "127.0.0.1:0";
     options_.grpc = "127.0.0.1:0";
+    options_.admin = "";
     options_.state = "memory";
     options_.max_keys = 1000;
     options_.threads = 2;

@@ -70,6 +70,7 @@ class GatewayConcurrentTest : public testing::TestWithParam<Combination> {
                        ? "127.0.0.1:0"
                        : "unix:" + (folder_.folder() / "weir.sock").string();
     options.grpc = "";
+    options.admin = "";
     options.resp = "";
     options.rules = folder_.folder() / "rules.yaml";
     options.state = "memory";

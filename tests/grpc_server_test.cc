@@ -46,6 +46,7 @@ class GrpcServerConcurrentTest : public testing::Test {
     ServeOptions options;
     options.http = options.resp = "";
     options.grpc = address;
+    options.admin = "";
     options.rules = folder_.path() + ".yaml";
     options.state = "memory";
     options.max_keys = 10'000;

@@ -58,6 +58,7 @@ TEST_P(KilledServerConcurrentTest, NobodyGetsMoreThanItsLimitAndNothingIsForgott
   options.http = "127.0.0.1:0";
   options.resp = "127.0.0.1:0";
   options.grpc = "";
+  options.admin = "";
   options.state = folder.path();
   options.max_keys = 1000;
   options.threads = 2;

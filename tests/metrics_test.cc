@@ -87,6 +87,7 @@ class MetricsConcurrentTest : public testing::Test {
     options.http = "127.0.0.1:0";
     options.resp = "127.0.0.1:0";
     options.grpc = "";
+    options.admin = "";
     options.state = "memory";
     options.rules = file_;
     options.max_keys = 10'000;

@@ -28,6 +28,7 @@ class RedisClientConcurrentTest : public testing::Test {
     ServeOptions options;
     options.http = "";
     options.grpc = "";
+    options.admin = "";
     options.resp = "127.0.0.1:0";
     options.rules = folder_.folder() / "rules.yaml";
     options.state = "memory";

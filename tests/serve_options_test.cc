@@ -32,6 +32,7 @@ class ServeOptionsConcurrentTest : public ::testing::Test {
     options_.http = "127.0.0.1:0";
     options_.resp = "127.0.0.1:0";
     options_.grpc = "";
+    options_.admin = "";
     options_.state = "memory";
     options_.max_keys = 1000;
     options_.threads = 1;

@@ -23,6 +23,7 @@ ServeOptions OptionsFor(const TemporaryFile& folder) {
   options.http = "127.0.0.1:0";
   options.resp = "127.0.0.1:0";
   options.grpc = "127.0.0.1:0";
+  options.admin = "";
   options.state = folder.path();
   options.max_keys = 10'000;
   options.threads = 2;

@@ -122,30 +122,6 @@ void AppendFinding(const Finding& finding, std::string& out) {
   out += "}";
 }
 
-void AppendReply(const CheckReply& reply, std::string& out) {
-  out += "{\"allowed\":";
-  out += reply.allowed() ? "true" : "false";
-  if (!reply.knows_space()) out += ",\"unknown_namespace\":true";
-  if (reply.allowed_by() != nullptr) {
-    out += ",\"allowed_by\":";
-    AppendJsonString(reply.allowed_by()->rule->name, out);
-  }
-  if (const Finding* decisive = reply.decisive()) {
-    out += ",\"rule\":";
-    AppendJsonString(decisive->rule->rule->name, out);
-    out += ",\"remaining\":" + std::to_string(reply.remaining().count);
-    AppendMillis("retry_after_ms", decisive->decision.retry_after, out);
-    AppendMillis("reset_after_ms", decisive->decision.reset_after, out);
-  }
-  AppendMillis("wait_ms", reply.wait(), out);
-  out += ",\"limits\":[";
-  for (std::size_t i = 0; i < reply.findings().size(); ++i) {
-    if (i > 0) out += ',';
-    AppendFinding(reply.findings()[i], out);
-  }
-  out += "]}";
-}
-
 JsonAnswer Check(Checker& checker, CheckRequest::Intent intent, const rapidjson::Value& root,
                  Instant now, CheckReply& reply) {
   const rapidjson::Value* batch = nullptr;
@@ -178,7 +154,7 @@ JsonAnswer Check(Checker& checker, CheckRequest::Intent intent, const rapidjson:
     CheckRequest request = requests[i].check();
     request.intent = intent;
     checker.Check(request, now, reply);
-    AppendReply(reply, answer.body);
+    AppendDecision(reply, answer.body);
   }
   answer.body += is_batch ? "]}\n" : "\n";
   return answer;
@@ -206,6 +182,30 @@ JsonAnswer Settle(Checker& checker, std::string_view path, const rapidjson::Valu
 }
 
 }  // namespace
+
+void AppendDecision(const CheckReply& reply, std::string& out) {
+  out += "{\"allowed\":";
+  out += reply.allowed() ? "true" : "false";
+  if (!reply.knows_space()) out += ",\"unknown_namespace\":true";
+  if (reply.allowed_by() != nullptr) {
+    out += ",\"allowed_by\":";
+    AppendJsonString(reply.allowed_by()->rule->name, out);
+  }
+  if (const Finding* decisive = reply.decisive()) {
+    out += ",\"rule\":";
+    AppendJsonString(decisive->rule->rule->name, out);
+    out += ",\"remaining\":" + std::to_string(reply.remaining().count);
+    AppendMillis("retry_after_ms", decisive->decision.retry_after, out);
+    AppendMillis("reset_after_ms", decisive->decision.reset_after, out);
+  }
+  AppendMillis("wait_ms", reply.wait(), out);
+  out += ",\"limits\":[";
+  for (std::size_t i = 0; i < reply.findings().size(); ++i) {
+    if (i > 0) out += ',';
+    AppendFinding(reply.findings()[i], out);
+  }
+  out += "]}";
+}
 
 JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view body, Instant now,
                       CheckReply& reply) {

@@ -21,6 +21,9 @@ struct JsonAnswer {
   std::string body;
 };
 
+// What /check answers for one request.
+void AppendDecision(const CheckReply& reply, std::string& out);
+
 // `reply` is room to work in.
 JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view body, Instant now,
                       CheckReply& reply);

@@ -247,6 +247,12 @@ void Ledger::Cancel(const Ask& ask, Reservation& reservation, Instant now) noexc
   });
 }
 
+void Ledger::Forget(KeyHash key) noexcept {
+  for (std::size_t i = 0; i < shelf_count_.load(std::memory_order_acquire); ++i) {
+    all_shelves_[i].load(std::memory_order_relaxed)->Forget(key);
+  }
+}
+
 Decision Ledger::TakeCell(KeyHash key, const algorithm::Cell& cell, Permits cost,
                           Instant now) noexcept {
   const Timeline::Moment moment = timeline_->FollowClock(now);

@@ -89,6 +89,9 @@ class Ledger {
   // Gives back what a reservation took; a second time, nothing.
   void Cancel(const Ask& ask, Reservation& reservation, Instant now) noexcept;
 
+  // As if the key had never been seen, under whichever limit it was counted.
+  void Forget(KeyHash key) noexcept;
+
   // A key whose limit comes with each request, as redis-cell has it. Such keys are not those of any
   // limit that was entered.
   Decision TakeCell(KeyHash key, const algorithm::Cell& cell, Permits cost, Instant now) noexcept;

@@ -89,9 +89,11 @@ FormedKey Form(const Key& key, std::span<const Attribute> attributes,
   return formed;
 }
 
-void AddKeys(const Rule& rule, std::span<const Attribute> attributes, Explanation& explanation) {
+void AddKeys(const Rule& rule, std::span<const Attribute> attributes, std::chrono::sys_seconds now,
+             Explanation& explanation) {
   const Override* other = nullptr;
   for (const Override& candidate : rule.overrides) {
+    if (candidate.until && now >= *candidate.until) continue;
     if (WhyNot(candidate.when, attributes)) continue;
     other = &candidate;
     break;
@@ -132,7 +134,7 @@ Explanation ExplainRule(const Rule& rule, std::span<const Attribute> attributes,
   } else {
     explanation.applies = true;
     explanation.why = rule.match.empty() ? "it matches every request" : "all conditions hold";
-    if (!rule.allow) AddKeys(rule, attributes, explanation);
+    if (!rule.allow) AddKeys(rule, attributes, now, explanation);
   }
   return explanation;
 }

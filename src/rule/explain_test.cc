@@ -70,6 +70,15 @@ TEST_F(ExplainTest, ShowsTheOverrideThatCounts) {
   EXPECT_EQ(explained[0].keys[0].allowance, "token_bucket 100/1s (override)");
 }
 
+TEST_F(ExplainTest, PassesOverAnOverrideWhoseTimeIsOver) {
+  const auto& explained =
+      Of("- {name: a, by: [user], limit: 1/s, overrides: ["
+         "{when: {user: acme}, limit: 100/s, until: 2026-06-01}, {when: {user: acme}, limit: 5/s, "
+         "until: 2026-06-02}]}",
+         {{"user", "acme"}});
+  EXPECT_EQ(explained[0].keys[0].allowance, "token_bucket 5/1s (override)");
+}
+
 TEST_F(ExplainTest, SaysWhatIsOffOrExpired) {
   const auto& explained =
       Of("- {name: a, limit: 1/s, mode: 'off'}\n- {name: b, limit: 1/s, expires: 2026-06-01}\n"

@@ -109,6 +109,16 @@ void MatchIndex::Find(const Values& values, std::vector<std::uint32_t>& found) c
   }
 }
 
+std::optional<std::uint32_t> MatchIndex::First(
+    const Values& values, const std::function<bool(std::uint32_t)>& accepts) const {
+  Hits candidates;
+  impl_->FindCandidates(values, candidates);
+  for (const std::uint32_t candidate : candidates) {
+    if (impl_->Holds(candidate, values) && accepts(candidate >> 1)) return candidate >> 1;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::uint32_t> MatchIndex::First(const Values& values) const {
   Hits candidates;
   impl_->FindCandidates(values, candidates);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +29,9 @@ class MatchIndex {
   void Find(const Values& values, std::vector<std::uint32_t>& found) const;
   // The first of them only: the lowest number, or nothing.
   [[nodiscard]] std::optional<std::uint32_t> First(const Values& values) const;
+  // The first of them that `accepts` takes.
+  [[nodiscard]] std::optional<std::uint32_t> First(
+      const Values& values, const std::function<bool(std::uint32_t)>& accepts) const;
 
  private:
   class Impl;

@@ -76,6 +76,13 @@ using Key = std::vector<KeyPart>;
 // --- how much
 // --------------------------------------------------------------------------------------
 
+// Whether a time that something ends at has come. In seconds: an instant in nanoseconds ends in
+// 2262.
+inline bool IsOver(const std::optional<std::chrono::sys_seconds>& end, Instant now) {
+  return end && std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()) >=
+                    end->time_since_epoch();
+}
+
 struct Unlimited {
   bool operator==(const Unlimited&) const = default;
 };
@@ -93,10 +100,11 @@ struct Cost {
   bool operator==(const Cost&) const = default;
 };
 
-// Another allowance for some: the first whose conditions hold counts.
+// Another allowance for some: the first whose conditions hold, and whose time is not over, counts.
 struct Override {
   Match when;
   Allowance allowance;
+  std::optional<std::chrono::sys_seconds> until = {};  // from then on as if it were not there
 
   bool operator==(const Override&) const = default;
 };

@@ -97,7 +97,7 @@ void ReadCost(const YamlNode& node, Cost& cost, Report& report) {
 
 void ReadOverrides(const YamlNode& node, const LimitDefaults& defaults,
                    std::vector<Override>& overrides, Report& report) {
-  static constexpr std::array<std::string_view, 3> kFields = {"when", "limit", "limits"};
+  static constexpr std::array<std::string_view, 4> kFields = {"when", "limit", "limits", "until"};
   const std::string example = "{when: {user: acme}, limit: 100/s}";
   if (!IsList(node, "overrides", "overrides", kMostOverrides, "overrides: [" + example + "]",
               report)) {
@@ -114,6 +114,10 @@ void ReadOverrides(const YamlNode& node, const LimitDefaults& defaults,
     }
     if (const auto allowance = ReadAllowance(fields, defaults, report)) {
       read.allowance = *allowance;
+    }
+    if (const YamlNode* until = fields.Find("until")) {
+      std::chrono::sys_seconds end;
+      if (ReadInstant(*until, "until", end, report)) read.until = end;
     }
     overrides.push_back(std::move(read));
   }

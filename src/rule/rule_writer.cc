@@ -184,6 +184,7 @@ class RuleWriter {
         const NamedAllowance other = WriteAllowance(exception.allowance, soft);
         FlowMap map;
         map.Add("when", WriteMatch(exception.when)).Add(other.name, other.value);
+        if (exception.until) map.Add("until", WriteInstant(*exception.until));
         text_ += std::string(indent_) + "  - " + map.text() + "\n";
       }
     }

@@ -44,6 +44,11 @@ Permits CompiledRule::CostOf(const Values& values) const {
   return Permits{std::max<std::uint64_t>(told, 1)};
 }
 
+std::optional<std::uint32_t> CompiledRule::FirstInForce(const Values& values, Instant now) const {
+  return overrides->First(
+      values, [&](std::uint32_t at) { return !IsOver(rule->overrides[at].until, now); });
+}
+
 class Rulebook::Compiler {
  public:
   Compiler(Rulebook& book, Problems& problems) : book_(book), problems_(problems) {}
@@ -124,6 +129,7 @@ class Rulebook::Compiler {
         matches.push_back(&other.when);
         compiled.override_allowances.push_back(CompileAllowance(other.allowance));
         compiled.override_allowances.back().salt = SaltOf(rule, other.when);
+        compiled.overrides_end |= other.until.has_value();
       }
       compiled.overrides.emplace(matches, schema);
     }

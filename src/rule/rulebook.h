@@ -61,16 +61,20 @@ struct CompiledRule {
   std::optional<Schema::Number> cost_attribute;
   std::optional<MatchIndex> overrides;
   std::vector<CompiledAllowance> override_allowances;
+  bool overrides_end = false;  // some of them, at a time of their own
 
   // The override that counts for a request, if one does: it takes the place of the rule's own
   // allowance, and of its tiers.
-  [[nodiscard]] const CompiledAllowance* OverrideFor(const Values& values) const {
+  [[nodiscard]] const CompiledAllowance* OverrideFor(const Values& values, Instant now) const {
     if (!overrides) return nullptr;
-    const auto first = overrides->First(values);
+    const auto first = overrides_end ? FirstInForce(values, now) : overrides->First(values);
     return first ? &override_allowances[*first] : nullptr;
   }
   // What a request costs under this rule.
   [[nodiscard]] Permits CostOf(const Values& values) const;
+
+ private:
+  [[nodiscard]] std::optional<std::uint32_t> FirstInForce(const Values& values, Instant now) const;
 };
 
 // One namespace.

@@ -2,10 +2,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "server/client_command.h"
 #include "server/commands.h"
 #include "server/reference_commands.h"
 #include "server/rules_command.h"
 #include "server/serve_command.h"
+#include "server/token_command.h"
 
 namespace weir {
 
@@ -20,6 +22,8 @@ int RunProgram(const std::vector<std::string>& arguments, const std::string& ver
   CLI::App* demo = app.add_subcommand("demo", "Shows a client that asks too often");
   ServeCommand serve(app, version);
   RulesCommand rules(app);
+  TokenCommand token(app);
+  ClientCommand client(app);
   const ReferenceCommands reference(app);
 
   try {
@@ -32,6 +36,8 @@ int RunProgram(const std::vector<std::string>& arguments, const std::string& ver
   if (*demo) return RunDemo(io.out);
   if (reference.is_asked()) return reference.Run(serve, version, io);
   if (serve.is_asked()) return serve.Run(arguments, io);
+  if (token.is_asked()) return token.Run(io);
+  if (client.is_asked()) return client.Run(io);
   return rules.Run(io);
 }
 

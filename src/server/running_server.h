@@ -11,6 +11,7 @@
 
 namespace weir {
 
+struct AdminParts;
 struct MetricsSources;
 
 class RunningServer {
@@ -25,13 +26,15 @@ class RunningServer {
 
   // What is said on the terminal: where it listens, where its rules come from, what to try first.
   [[nodiscard]] std::string Banner() const;
-  // "127.0.0.1:8080", with the port that was chosen; empty if it does not listen there.
+  // "127.0.0.1:8080" or "tls:127.0.0.1:8443", with the port that was chosen; empty if it does not
+  // listen there.
   [[nodiscard]] std::string http_address() const;
   [[nodiscard]] std::string resp_address() const;
   [[nodiscard]] std::string grpc_address() const;
+  [[nodiscard]] std::string admin_address() const;
 
-  // Reads again what it was told to read: rules, keys of clients. Returns what could not be, of
-  // which the last good one stays.
+  // Reads again what it was told to read: rules, keys of clients, certificates. Returns what could
+  // not be, of which the last good one stays. From any thread.
   std::vector<std::string> Reload();
   // Of the rules in force.
   [[nodiscard]] std::string rules_version() const;
@@ -42,8 +45,7 @@ class RunningServer {
  private:
   struct Parts;
   static MetricsSources MetricsOf(const Parts& parts);
-  // What Purpose::kCheck comes to: a server that has all but its sockets.
-  static Result<std::unique_ptr<RunningServer>> Checked(std::unique_ptr<Parts> parts);
+  static AdminParts AdminOf(const Parts& parts);
   explicit RunningServer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

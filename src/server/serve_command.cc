@@ -7,6 +7,7 @@
 #include "server/ratelimit_environment.h"
 #include "server/serve_loop.h"
 #include "server/settings_output.h"
+#include "server/tls_options.h"
 
 namespace weir {
 
@@ -15,12 +16,16 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
           app.add_subcommand("serve", "Answers gateways and clients: HTTP, gRPC, Redis protocol")) {
   options_.version = version;
   command_
-      ->add_option("--http", options_.http,
-                   "Where to listen for HTTP: HOST:PORT, unix:PATH, or '' for not at all")
+      ->add_option(
+          "--http", options_.http,
+          "Where to listen for HTTP: HOST:PORT, tls:HOST:PORT, unix:PATH, or '' for not at "
+          "all")
       ->capture_default_str();
   command_->add_option("--grpc", options_.grpc, "Where to listen for gRPC, as Envoy speaks it")
       ->capture_default_str();
   command_->add_option("--resp", options_.resp, "Where to listen for the Redis protocol")
+      ->capture_default_str();
+  command_->add_option("--admin", options_.admin, "Where to listen for the admin API (HTTP)")
       ->capture_default_str();
   auto* rules = command_->add_option("--rules", options_.rules,
                                      "A file or directory of rules, ours or Envoy's; watched");
@@ -46,9 +51,15 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
                    "Header fields of answers: draft-10, draft-06, x-ratelimit, none")
       ->capture_default_str();
   command_->add_option("--password", options_.password, "What Redis clients must say (AUTH)");
+  command_
+      ->add_option("--observe", options_.observe,
+                   "Count what rules say, and who asks most; false saves a few per cent")
+      ->capture_default_str();
+  AddAccessOptions(*command_, options_.access);
   AddIdentityOptions(*command_, options_.clients);
   AddConnectionOptions(*command_, options_.connections);
   AddLogOptions(*command_, options_.log);
+  AddTlsOptions(*command_, options_.tls);
   command_->add_flag("--ratelimit-environment", ratelimit_environment_,
                      "Take the place of envoyproxy/ratelimit: read its environment variables");
   const std::string group = "Configuration";

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "frontend/should_rate_limit.h"
+#include "net/tls_settings.h"
+#include "server/access_options.h"
 #include "server/connection_options.h"
 #include "server/identity_options.h"
 #include "server/log_options.h"
@@ -23,6 +25,7 @@ struct ServeOptions {
   std::string http = "127.0.0.1:8080";  // see net/endpoint.h; empty: not at all
   std::string resp = "127.0.0.1:6380";
   std::string grpc = "127.0.0.1:8081";
+  std::string admin = "127.0.0.1:8082";
   std::string rules;                 // a file or a directory; empty: the database
   std::string database;              // empty: weir.db in the folder of the state
   std::string state = "weir-state";  // a folder; "memory": nothing survives the process
@@ -31,11 +34,14 @@ struct ServeOptions {
   std::string space = "default";
   std::string fields = "draft-10";
   std::string password;
+  bool observe = true;               // counts for /metrics, and watches who asks most
   std::string version;               // of the program, to be told
   bool merge_domains = false;        // descriptors of one domain may be in several files
   RateLimitOptions rate_limit = {};  // how Envoy is answered
+  AccessOptions access;
   IdentityOptions clients;
   ConnectionOptions connections;
+  net::TlsOptions tls;
   LogOptions log;
   Purpose purpose = Purpose::kServe;
 };

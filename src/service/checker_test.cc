@@ -57,6 +57,21 @@ TEST_F(CheckerTest, EachKeyOfARuleIsCountedByItself) {
   EXPECT_TRUE(Allows({{"user", "ann"}}, kNoon + seconds(30)));
 }
 
+TEST_F(CheckerTest, AnOverrideEndsByItself) {
+  Use("- {name: a, by: [user], limit: 1/h, overrides: [\n"
+      "   {when: {user: ann}, limit: 3/h, until: '2026-06-01T13:00:00Z'},\n"
+      "   {when: {user: ann}, limit: 2/h, until: '2026-06-01T18:00:00Z'}]}");
+  const auto passed = [&](Instant now) {
+    int count = 0;
+    while (Allows({{"user", "ann"}}, now)) ++count;
+    return count;
+  };
+  EXPECT_EQ(passed(kNoon), 3);
+  EXPECT_EQ(passed(kNoon + hours(1) - std::chrono::nanoseconds(1)), 2) << "to its last moment";
+  EXPECT_EQ(passed(kNoon + hours(4)), 2) << "then the next that matches counts";
+  EXPECT_EQ(passed(kNoon + hours(8)), 1) << "and then the rule's own limit";
+}
+
 TEST_F(CheckerTest, ARequestThatNoRuleMatchesPassesAndCountsNowhere) {
   Use("- {name: a, match: {path: /login}, by: [user], limit: 1/min}");
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(Allows({{"user", "ann"}, {"path", "/"}}));

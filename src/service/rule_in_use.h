@@ -1,7 +1,6 @@
 // What every check does with a rule, whichever way it was found.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
 #include "rule/rulebook.h"
@@ -18,10 +17,7 @@ constexpr KeyHash Derive(KeyHash key, std::uint64_t number) {
 }
 
 inline bool IsInForce(const rule::CompiledRule& rule, Instant now) {
-  const auto& expires = rule.rule->expires;
-  // In seconds: an instant in nanoseconds ends in 2262.
-  return !expires || std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()) <
-                         expires->time_since_epoch();
+  return !rule::IsOver(rule.rule->expires, now);
 }
 
 // Always the same keys: a client is not let in and out by chance.

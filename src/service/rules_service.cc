@@ -26,6 +26,14 @@ Refused Invalid(const Error& error) { return {Why::kInvalid, error.message, {}};
 Refused Invalid(rule::Problems problems) { return {Why::kInvalid, "", std::move(problems)}; }
 Refused Conflicts(const Conflict& conflict) { return {Why::kConflict, conflict.ToString(), {}}; }
 
+Refused SpaceConflicts(const std::string& space, Revision made_from, Revision in_force) {
+  return {Why::kConflict,
+          "namespace " + rule::Shown(space) + " was changed: the edit was made from revision " +
+              std::to_string(made_from) + ", and " + std::to_string(in_force) +
+              " is in force; read that one and make the edit again",
+          {}};
+}
+
 std::string Named(const std::string& space, const std::string& name) {
   return name.empty() ? "namespace " + rule::Shown(space)
                       : "rule " + rule::Shown(space) + "/" + rule::Shown(name);
@@ -77,6 +85,22 @@ ServiceResult<std::vector<Change>> RulesService::History(const std::string& spac
   if (!changes) return Failed(changes.error());
   if (changes->empty()) return NeverThere(space, name);
   return std::move(*changes);
+}
+
+ServiceResult<Revision> RulesService::RevisionOf(const std::string& space) {
+  const Result<std::vector<Change>> last = store_->History(space, "", 1);
+  if (!last) return Failed(last.error());
+  return last->empty() ? Revision{0} : last->front().revision;
+}
+
+ServiceResult<std::vector<Difference>> RulesService::Diff(const std::string& space,
+                                                          const std::string& name, Revision from,
+                                                          Revision to) {
+  const ServiceResult<std::vector<Change>> history =
+      History(space, name, std::numeric_limits<int>::max());
+  if (const auto* refused = std::get_if<Refused>(&history)) return *refused;
+  const auto& changes = std::get<std::vector<Change>>(history);
+  return ProposePast(RulesAt(changes, from), RulesAt(changes, to), name).differences;
 }
 
 ServiceResult<Applied> RulesService::Put(const std::string& space, const catalog::RuleFile& file,
@@ -160,6 +184,36 @@ ServiceResult<Applied> RulesService::Import(const std::vector<catalog::RuleFile>
   }
   if (auto refused = Validate(proposal, by)) return *std::move(refused);
   ServiceResult<Applied> made = Make(std::move(proposal), *latest, by, intent);
+  if (auto* applied = std::get_if<Applied>(&made)) applied->doubts = std::move(doubts);
+  return made;
+}
+
+ServiceResult<Applied> RulesService::Replace(const std::string& space,
+                                             const catalog::RuleFile& file,
+                                             std::optional<Revision> made_from,
+                                             const Authorship& by, Intent intent) {
+  rule::Problems problems;
+  rule::Problems doubts;
+  const std::vector<catalog::FileSet> sets = catalog::ReadFileSets({file}, problems, &doubts);
+  if (auto wrong = rule::WhatIsWrongWithSpace(space, file.name)) problems.push_back(*wrong);
+  if (problems.empty() && (sets.size() != 1 || sets.front().set.space != space)) {
+    return Invalid(Error{file.name + ": these are not the rules of namespace " +
+                         rule::Shown(space) + "; its first line must name that one"});
+  }
+  if (!problems.empty()) return Invalid(std::move(problems));
+
+  const Result<std::vector<StoredRule>> stored = store_->List(space);
+  if (!stored) return Failed(stored.error());
+  // Asked after the rules were read: if it is still the one, they are of it. What changes later is
+  // a conflict of the edits.
+  const ServiceResult<Revision> now = RevisionOf(space);
+  if (const auto* refused = std::get_if<Refused>(&now)) return *refused;
+  const Revision in_force = std::get<Revision>(now);
+  if (made_from && *made_from != in_force) return SpaceConflicts(space, *made_from, in_force);
+  Proposal proposal;
+  ProposeSet(*stored, sets.front().set, reader_, proposal);
+  if (auto refused = Validate(proposal, by)) return *std::move(refused);
+  ServiceResult<Applied> made = Make(std::move(proposal), in_force, by, intent);
   if (auto* applied = std::get_if<Applied>(&made)) applied->doubts = std::move(doubts);
   return made;
 }

@@ -1,5 +1,5 @@
-// What can be done with the rules that are kept: protocol-neutral, for the command line now and for
-// HTTP later.
+// What can be done with the rules that are kept: protocol-neutral, for the command line and for the
+// admin API.
 //
 // Every edit is validated before it reaches the store, together with the rules it will stand
 // beside, so that what is kept can always be put in force. An edit may leave in place what is wrong
@@ -57,6 +57,12 @@ class RulesService {
   ServiceResult<std::vector<catalog::Change>> History(const std::string& space,
                                                       const std::string& name, int most);
 
+  // Of the last change to anything in the namespace; 0 if there never was one.
+  ServiceResult<catalog::Revision> RevisionOf(const std::string& space);
+  // What changed from one revision to the other, of a rule or of a namespace if `name` is empty.
+  ServiceResult<std::vector<Difference>> Diff(const std::string& space, const std::string& name,
+                                              catalog::Revision from, catalog::Revision to);
+
   // Creates or updates one rule from the YAML of it, which is kept as it is. `made_from`: as in
   // catalog::Edit.
   ServiceResult<Applied> Put(const std::string& space, const catalog::RuleFile& file,
@@ -73,6 +79,11 @@ class RulesService {
   // in one change, or none.
   ServiceResult<Applied> Import(const std::vector<catalog::RuleFile>& files,
                                 const catalog::Authorship& by, Intent intent = Intent::kForReal);
+  // Makes one namespace what the file says, which must be of it. `made_from`: as RevisionOf(); if
+  // another one is in force, nothing is changed.
+  ServiceResult<Applied> Replace(const std::string& space, const catalog::RuleFile& file,
+                                 std::optional<catalog::Revision> made_from,
+                                 const catalog::Authorship& by, Intent intent = Intent::kForReal);
   // The namespace as a file, which Import() takes back.
   ServiceResult<std::string> Export(const std::string& space);
 

@@ -111,7 +111,7 @@ class EnvoyTest(unittest.TestCase):
     def start_weir(self, rules, protocol):
         (self.folder / "rules.yaml").write_text(rules)
         self.weir_port = free_port()
-        ports = {name: "" for name in ("http", "grpc", "resp")}
+        ports = {name: "" for name in ("http", "grpc", "resp", "admin")}
         ports[protocol] = f"127.0.0.1:{self.weir_port}"
         self.weir = self.start(
             [OPTIONS.weir, "serve", "--state", "memory", "--max-keys", "1000", "--threads", "1",
