@@ -225,7 +225,7 @@ class ServeSignalsConcurrentTest : public ::testing::Test {
   ServeSignalsConcurrentTest() { folder_.Write("rules.yaml", kRules); }
   void Configure(const std::string& rest) {
     folder_.Write("weir.yaml",
-                  "http: 127.0.0.1:0\ngrpc: ''\nresp: ''\nstate: memory\nthreads: 1\n"
+                  "http: 127.0.0.1:0\ngrpc: ''\nresp: ''\nadmin: ''\nstate: memory\nthreads: 1\n"
                   "max-keys: 1000\nrules: " +
                       folder_.Path("rules.yaml") + "\n" + rest);
   }

@@ -10,7 +10,6 @@
 namespace weir {
 namespace {
 
-using rule::Problem;
 using rule::Problems;
 using rule::YamlNode;
 

@@ -35,6 +35,8 @@ enum class Event : std::uint8_t {
   kRulesRefused,   // newer ones are bad: the last good ones stay
   kSourceLost,     // where rules come from cannot be reached: the same
   kSourceFound,
+  kCertificateReplaced,  // another is shown to clients that connect
+  kCertificateRefused,   // another is bad: the one before stays
   kReloaded,
   kReloadFailed,  // some of it, or all; what cannot be read has changed nothing
   kNeedsRestart,  // what was changed and cannot change while it runs

@@ -19,7 +19,7 @@
 #include "net/tls_watch.h"
 #include "server/admin_server.h"
 #include "server/example_rules.h"
-#include "server/rules_log.h"
+#include "server/look_log.h"
 #include "server/tls_options.h"
 #include "service/checker.h"
 #include "service/rules_service.h"
@@ -54,7 +54,7 @@ struct RunningServer::Parts {
   std::optional<Error> ReadOptions();
   std::optional<Error> OpenState();
   std::optional<Error> FetchRules(Log* log);
-  std::optional<Error> Listen();
+  std::optional<Error> Listen(Log* log);
   std::optional<Error> ListenNowhere();
 };
 
@@ -176,7 +176,7 @@ Result<std::unique_ptr<RunningServer>> RunningServer::Start(const ServeOptions& 
   if (auto problem = parts->OpenState()) return *problem;
   if (auto problem = parts->FetchRules(log)) return *problem;
   parts->metrics = MetricsOf(*parts);
-  if (auto problem = is_check ? parts->ListenNowhere() : parts->Listen()) return *problem;
+  if (auto problem = is_check ? parts->ListenNowhere() : parts->Listen(log)) return *problem;
   if (!is_check && !options.admin.empty()) {
     Result<std::unique_ptr<AdminServer>> admin =
         AdminServer::Start(options.admin, options.rules.empty() ? DatabaseOf(options) : "",
@@ -247,7 +247,7 @@ std::optional<Error> RunningServer::Parts::FetchRules(Log* log) {
   return Error{"there are no rules to begin with: " + status.ToString()};
 }
 
-std::optional<Error> RunningServer::Parts::Listen() {
+std::optional<Error> RunningServer::Parts::Listen(Log* log) {
   std::vector<net::ListenerOptions> listeners;
   std::vector<std::string*> addresses;
   const auto add = [&](const std::string& address, net::HandlerFactory handlers,
@@ -273,7 +273,13 @@ std::optional<Error> RunningServer::Parts::Listen() {
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     *addresses[i] = server->endpoints()[i].ToString();
   }
-  if (tls) tls_watch = std::make_unique<net::TlsWatch>(*tls);
+  if (tls) {
+    tls_watch = std::make_unique<net::TlsWatch>(
+        *tls, std::chrono::seconds(2),
+        [log](const net::TlsStatus& before, const net::TlsStatus& after) {
+          if (log != nullptr) LogLook(*log, before, after);
+        });
+  }
   counted.store(server.get(), std::memory_order_release);
   return std::nullopt;
 }

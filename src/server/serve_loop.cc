@@ -47,6 +47,7 @@ class Session {
                 {"http", server_.http_address()},
                 {"grpc", server_.grpc_address()},
                 {"resp", server_.resp_address()},
+                {"admin", server_.admin_address()},
                 {"rules", server_.rules_version()},
                 {"state", told_.options.state}});
   }

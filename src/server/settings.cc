@@ -9,8 +9,6 @@
 namespace weir {
 namespace {
 
-using rule::Place;
-using rule::Problem;
 using rule::Problems;
 using Kind = Setting::Kind;
 using Origin = Setting::Origin;

@@ -144,6 +144,8 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(health_check(), 0)
         self.assertEqual([ask("/check/hello") for _ in range(4)], ["200", "200", "200", "429"])
         self.assertEqual(ask("/readyz"), "200")
+        # Who may read its folder may administer it.
+        self.assertIn("127.0.0.1:8080", run("weir", "status", "--state", str(STATE)))
 
         RULES.write_text(RULES.read_text().replace("3/10s", "5/10s"))
         told = server.reload()

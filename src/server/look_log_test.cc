@@ -1,4 +1,4 @@
-#include "server/rules_log.h"
+#include "server/look_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,6 +72,33 @@ TEST_F(RulesLogTest, AThousandProblemsAreTwentyAndANumber) {
   const rule::Problems many(1000, {"a.yaml", {1, 1}, "", "wrong", ""});
   const std::string line = Look(Bad("2", many));
   EXPECT_THAT(line, AllOf(HasSubstr("| and 980 more"), HasSubstr("problems=1000")));
+}
+
+TEST(CertificateLogTest, AnotherCertificateIsLoggedAndABadOneOncePerReason) {
+  std::ostringstream out;
+  Log log(out, LogFormat::kText, LogLevel::kInfo);
+  const Log::Time now{};
+  const auto look = [&](const net::TlsStatus& before, const net::TlsStatus& after) {
+    out.str("");
+    LogLook(log, before, after, now);
+    return out.str();
+  };
+  net::TlsStatus first;
+  first.not_after += std::chrono::days(30);
+  EXPECT_EQ(look(first, first), "");
+  net::TlsStatus next = first;
+  next.exchanged = 1;
+  next.not_after += std::chrono::days(60);
+  EXPECT_THAT(
+      look(first, next),
+      HasSubstr("info    certificate_replaced: another certificate is in use days_left=90"));
+  net::TlsStatus bad = next;
+  bad.error = "the key does not fit";
+  bad.failures = 1;
+  EXPECT_THAT(look(next, bad),
+              AllOf(HasSubstr("error   certificate_refused"), HasSubstr("does not fit")));
+  EXPECT_EQ(look(bad, bad), "");
+  EXPECT_EQ(look(bad, next), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "server/rules_log.h"
+#include "server/look_log.h"
 
 #include <string>
 
@@ -45,6 +45,17 @@ void LogLook(Log& log, const catalog::RetrieverStatus& before,
                {"refused", after.bad_version},
                {"problems", std::to_string(after.problems.size())}},
               now);
+  }
+}
+
+void LogLook(Log& log, const net::TlsStatus& before, const net::TlsStatus& after, Log::Time now) {
+  if (after.exchanged > before.exchanged) {
+    const auto left = std::chrono::floor<std::chrono::days>(after.not_after - now);
+    log.Write(Event::kCertificateReplaced, "another certificate is in use",
+              {{"days_left", std::to_string(left.count())}}, now);
+  }
+  if (!after.error.empty() && after.error != before.error) {
+    log.Write(Event::kCertificateRefused, "the one before stays in use: " + after.error, {}, now);
   }
 }
 

@@ -1,7 +1,9 @@
-// What a look for rules changed, for the log: nothing, for the most part.
+// What a look for newer rules, or for another certificate, changed: nothing, for the most part. The
+// rest is for the log.
 #pragma once
 
 #include "catalog/retriever_status.h"
+#include "net/tls_context.h"
 #include "server/log.h"
 
 namespace weir {
@@ -10,6 +12,10 @@ namespace weir {
 // version of them, not at every look.
 void LogLook(Log& log, const catalog::RetrieverStatus& before,
              const catalog::RetrieverStatus& after,
+             Log::Time now = std::chrono::system_clock::now());
+
+// The same of certificates, which are bad once for each reason.
+void LogLook(Log& log, const net::TlsStatus& before, const net::TlsStatus& after,
              Log::Time now = std::chrono::system_clock::now());
 
 }  // namespace weir
