@@ -119,6 +119,8 @@ MetricsSources RunningServer::MetricsOf(const Parts& parts) {
 AdminParts RunningServer::AdminOf(const Parts& parts) {
   AdminParts admin;
   admin.checker = parts.checker.get();
+  admin.access = parts.access.tokens.get();
+  admin.audit = parts.access.audit.get();
   admin.files = parts.options.rules;
   admin.look_now = [retriever = parts.retriever.get()] { return retriever->LookNow(kPatience); };
   admin.status = parts.metrics;
