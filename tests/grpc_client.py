@@ -6,6 +6,8 @@
     grpc_client.py ADDRESS watch METHOD JSON COUNT     so many messages of a stream, as they come
 
 ADDRESS is HOST:PORT or unix:PATH. A call that fails prints its status, as {"code": ..., "details": ...}.
+With TLS if CA in the environment is a file of who vouches for the server; CERTIFICATE and KEY are
+files of the client's own.
 REFLECTION in the environment is the version of reflection to ask by: v1 (the default) or v1alpha.
 """
 
@@ -51,9 +53,19 @@ def reflection_messages(package):
             for name in ("ServerReflectionRequest", "ServerReflectionResponse")]
 
 
+def connect(address):
+    def file(name):
+        return open(os.environ[name], "rb").read() if name in os.environ else None
+
+    if "CA" not in os.environ:
+        return grpc.insecure_channel(address)
+    return grpc.secure_channel(address, grpc.ssl_channel_credentials(
+        file("CA"), private_key=file("KEY"), certificate_chain=file("CERTIFICATE")))
+
+
 class Server:
     def __init__(self, address):
-        self.channel = grpc.insecure_channel(address)
+        self.channel = connect(address)
         package = "grpc.reflection." + os.environ.get("REFLECTION", "v1")
         self.request, response = reflection_messages(package)
         self.reflect = self.channel.stream_stream(

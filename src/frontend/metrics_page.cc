@@ -1,6 +1,7 @@
 #include "frontend/metrics_page.h"
 
 #include "frontend/server_metrics.h"
+#include "frontend/tls_metrics.h"
 
 namespace weir {
 namespace {
@@ -60,7 +61,10 @@ bool MetricsPage::Append(std::size_t enough, std::string& out) {
 void MetricsPage::AppendServer(PrometheusText& text) {
   AppendProcessMetrics(sources_.version, sources_.started, text);
   if (sources_.connections) {
-    if (const auto totals = sources_.connections()) AppendConnectionMetrics(*totals, text);
+    if (const auto totals = sources_.connections()) {
+      AppendConnectionMetrics(*totals, text);
+      if (sources_.tls) AppendTlsMetrics(*totals, sources_.tls(), text);
+    }
   }
   if (sources_.traffic != nullptr) AppendTrafficMetrics(*sources_.traffic, text);
   AppendTableMetrics(sources_.checker->ledger(), now_, text);

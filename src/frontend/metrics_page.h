@@ -16,6 +16,7 @@
 #include "catalog/retriever_status.h"
 #include "frontend/traffic.h"
 #include "net/counters.h"
+#include "net/tls_context.h"
 #include "service/checker.h"
 #include "wire/prometheus_text.h"
 
@@ -27,6 +28,7 @@ struct MetricsSources {
   const Traffic* traffic = nullptr;
   // Called by any thread, all at once.
   std::function<std::optional<net::Totals>()> connections = {};
+  std::function<net::TlsStatus()> tls = {};
   std::function<catalog::RetrieverStatus()> retriever = {};
   std::string version = {};                                    // of the program
   std::optional<catalog::RetrieverStatus::Time> started = {};  // the process

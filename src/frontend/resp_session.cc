@@ -186,7 +186,7 @@ struct RespSession::Throttled {
     return std::nullopt;
   }
   const Decision decision = command->Run(checker_.ledger(), now_);
-  checker_.counters().CountCell(decision.allowed());
+  if (checker_.observes()) checker_.counters().CountCell(decision.allowed());
   return Throttled{decision, command->limit};
 }
 

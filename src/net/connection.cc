@@ -1,7 +1,6 @@
 #include "net/connection.h"
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +14,6 @@
 namespace weir::net {
 namespace {
 
-constexpr std::uint32_t kReading = EPOLLIN | EPOLLRDHUP;
 constexpr std::uint32_t kPeerGone = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 }  // namespace
@@ -24,50 +22,19 @@ Connection::Connection(Connections& all, const ListenerOptions& listener, Descri
                        std::size_t place)
     : all_(all),
       listener_(listener),
-      socket_(std::move(socket)),
+      transport_(std::move(socket)),
       place_(place),
       since_(all.loop_.now()) {}
 
 Instant Connection::now() const { return all_.loop_.now(); }
 
-void Connection::Start(const ConnectionFacts& facts) {
-  const bool is_proxied = listener_.proxy_protocol.IsExpectedFrom(facts.peer);
-  seat_.emplace(all_.admission_);
-  if (!seat_->Take()) return Close(Ending::kTooManyConnections);
-  // A proxy is nobody's connection but those whom it speaks for.
-  if (facts.peer && !is_proxied && !seat_->TakeFor(*facts.peer)) {
-    return Close(Ending::kTooManyFromPeer);
-  }
-  if (all_.loop_.Watch(socket_.get(), kReading, *this) != 0) {
-    return Close(Ending::kNoDescriptors);
-  }
-  interest_ = kReading;
-  is_watched_ = true;
-  if (is_proxied) {
-    early_ = std::make_unique<ConnectionFacts>(facts);
-    Await(Wait::kProxyHeader);
-  } else {
-    Begin(facts);
-    if (is_open()) Await(Wait::kRequest);
-  }
-}
-
-void Connection::Begin(const ConnectionFacts& facts) {
-  try {
-    handler_ = listener_.handlers(facts);
-  } catch (...) {
-    return Close(Ending::kHandlerFailed);
-  }
-  if (!handler_) Close(Ending::kHandlerDropped);
-}
-
 void Connection::Close(Ending ending) {
   if (!is_open()) return;
   // Not left to closing: a process that is being forked has the socket too for a moment, and the
   // kernel would go on telling of it.
-  if (is_watched_) all_.loop_.Unwatch(socket_.get());
+  if (is_watched_) all_.loop_.Unwatch(transport_.fd());
   is_watched_ = false;
-  socket_ = Descriptor();
+  transport_.Close();
   all_.loop_.Cancel(timer_);
   Deadlines::Clear(*this);
   if (held_) {
@@ -90,9 +57,11 @@ void Connection::OnReady(std::uint32_t events) {
   if (!is_open()) return;  // closed earlier in this turn
   switch (wait_) {
     case Wait::kProxyHeader:
+    case Wait::kHandshake:
     case Wait::kRequest:
     case Wait::kRestOfRequest:
       if ((events & EPOLLRDHUP) != 0) peer_ended_ = true;
+      if (wait_ == Wait::kHandshake) return ShakeHands();
       Read();
       return;
     case Wait::kPeerToRead:
@@ -112,6 +81,8 @@ void Connection::OnDeadline() {
   switch (wait_) {
     case Wait::kProxyHeader:
       return Close(Ending::kSlowProxyHeader);
+    case Wait::kHandshake:
+      return Close(Ending::kSlowHandshake);
     case Wait::kRequest:
       return End(Ending::kIdle);
     case Wait::kRestOfRequest:
@@ -128,9 +99,27 @@ void Connection::OnDeadline() {
 
 void Connection::Drain() {
   draining_ = true;
-  const bool is_idle = wait_ == Wait::kRequest || (wait_ == Wait::kProxyHeader && unread_.empty());
   // A request may have come that the loop has not seen yet.
-  if (is_idle && !Read()) End(Ending::kServerStopped);
+  if (wait_ == Wait::kHandshake) {
+    ShakeHands();
+    if (wait_ != Wait::kHandshake) return;
+  } else if (is_idle() && Read()) {
+    return;
+  }
+  if (is_open() && is_idle()) End(Ending::kServerStopped);
+}
+
+bool Connection::is_idle() const {
+  switch (wait_) {
+    case Wait::kProxyHeader:
+      return unread_.empty();
+    case Wait::kHandshake:
+      return !transport_.tls()->has_begun();
+    case Wait::kRequest:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // --- from the socket to the handler
@@ -142,7 +131,10 @@ bool Connection::Read() {
   const std::size_t room = std::min(in.size(), most_unread() - unread_.size());
   const std::ptrdiff_t got = Receive(in.first(room));
   if (got < 0) {
-    if (errno == EAGAIN) return false;
+    if (errno == EAGAIN) {
+      AwaitRecord();
+      return false;
+    }
     Close(Ending::kPeerLost);
   } else if (got == 0) {
     Close(Ending::kPeerClosed);  // all that could be answered has been
@@ -156,6 +148,10 @@ bool Connection::Read() {
     }
   }
   return true;
+}
+
+void Connection::ReadMore() {
+  if (is_reading()) Read();
 }
 
 // `unread` is unread_, or, if that is empty, what has just been read.
@@ -174,29 +170,6 @@ void Connection::Handle(std::string_view unread) {
     return Await(Wait::kRestOfRequest);
   }
   Call(unread);
-}
-
-// What follows the header; none if it is not complete, or the connection has ended.
-std::optional<std::string_view> Connection::AfterProxyHeader(std::string_view unread) {
-  const wire::ProxyHeader header = wire::ParseProxyHeader(unread);
-  if (header.status == wire::ProxyStatus::kNeedMore) {
-    Keep(unread);
-    return std::nullopt;
-  }
-  if (header.status != wire::ProxyStatus::kHeader) {
-    Close(Ending::kBadProxyHeader);
-    return std::nullopt;
-  }
-  if (header.source) {
-    early_->proxied = header.source->address;
-    if (!seat_->TakeFor(*early_->proxied)) {
-      Close(Ending::kTooManyFromPeer);
-      return std::nullopt;
-    }
-  }
-  Begin(*std::exchange(early_, nullptr));
-  if (!is_open()) return std::nullopt;
-  return unread.substr(header.size);
 }
 
 void Connection::Call(std::string_view unread) {
@@ -306,13 +279,14 @@ void Connection::End(Ending ending) {
 }
 
 void Connection::SayFarewell() {
-  shutdown(socket_.get(), SHUT_WR);
+  transport_.EndSending();
   Await(Wait::kFarewell);
   Discard();
 }
 
 void Connection::Discard() {
-  const std::ptrdiff_t got = Receive(all_.in());
+  const std::ptrdiff_t got = transport_.Discard(all_.in());
+  if (got > 0) all_.counters_.CountBytesIn(static_cast<std::size_t>(got));
   if (got == 0 || (got < 0 && errno != EAGAIN)) Close(ending_);
 }
 
@@ -325,9 +299,19 @@ void Connection::Await(Wait wait, Since since) {
   const std::uint32_t interest = Interest();
   if (interest != interest_) {
     interest_ = interest;
-    all_.loop_.ChangeWatch(socket_.get(), interest, *this);
+    all_.loop_.ChangeWatch(transport_.fd(), interest, *this);
   }
   all_.deadlines_.Set(*this, Later(since_, Patience()));
+  // What was decrypted already the kernel does not tell of.
+  if (transport_.has_more() && is_reading()) CallAfter(Nanos(0), &Connection::ReadMore);
+}
+
+// Bytes may have come and yet none that a handler can be shown, where they are encrypted.
+void Connection::AwaitRecord() {
+  if (transport_.tls() == nullptr || wait_ == Wait::kProxyHeader) return;
+  // It has to say something itself before it can go on, and the peer does not read.
+  if (transport_.wants_room()) return Await(Wait::kPeerToRead);
+  Await(in_request_ || transport_.has_part() ? Wait::kRestOfRequest : Wait::kRequest);
 }
 
 void Connection::CallAfter(Nanos delay, void (Connection::*method)()) {
@@ -345,6 +329,8 @@ std::uint32_t Connection::Interest() const {
       return EPOLLOUT | (held_ ? peer_end : 0U);
     case Wait::kHold:
       return peer_end;
+    case Wait::kHandshake:
+      return transport_.wants_room() ? static_cast<std::uint32_t>(EPOLLOUT) : kReading;
     default:
       return kReading;
   }
@@ -357,6 +343,7 @@ Nanos Connection::Patience() const {
       return limits.proxy_header;
     case Wait::kRequest:
       return limits.idle;
+    case Wait::kHandshake:
     case Wait::kRestOfRequest:
       return limits.request;
     case Wait::kPeerToRead:
@@ -377,27 +364,15 @@ std::size_t Connection::most_unread() const {
 // --- the socket
 // -----------------------------------------------------------------------------------
 
-// As recv(), but for signals.
 std::ptrdiff_t Connection::Receive(std::span<char> buffer) {
-  for (;;) {
-    const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got > 0) all_.counters_.CountBytesIn(static_cast<std::size_t>(got));
-    return got;
-  }
+  const std::ptrdiff_t got = transport_.Receive(buffer);
+  if (got > 0) all_.counters_.CountBytesIn(static_cast<std::size_t>(got));
+  return got;
 }
 
-// How much the kernel took; none if the peer is lost.
 std::optional<std::size_t> Connection::Transmit(std::string_view bytes) {
-  std::size_t sent = 0;
-  while (sent < bytes.size()) {
-    const ssize_t put = send(socket_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0 && errno == EAGAIN) break;
-    if (put < 0) return std::nullopt;
-    sent += static_cast<std::size_t>(put);
-  }
-  all_.counters_.CountBytesOut(sent);
+  const std::optional<std::size_t> sent = transport_.Transmit(bytes);
+  if (sent) all_.counters_.CountBytesOut(*sent);
   return sent;
 }
 

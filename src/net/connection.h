@@ -13,9 +13,12 @@
 // While anything is unsent, nothing more is read: a peer that does not take its answers can pile up
 // no more than one call of the handler writes.
 //
-// Bytes come in by Receive() and go out by Transmit() only: between these and the handler is where
-// encryption has its place.
+// Bytes come in by Receive() and go out by Transmit() only, through the Transport, which encrypts
+// them where it should. A connection begins in connection_start.cc: with a PROXY header and with a
+// handshake, where there is one, before the handler sees anything.
 #pragma once
+
+#include <sys/epoll.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +35,7 @@
 #include "net/handler.h"
 #include "net/listener_options.h"
 #include "net/loop.h"
+#include "net/transport.h"
 
 namespace weir::net {
 
@@ -74,6 +78,7 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
 
   enum class Wait : std::uint8_t {
     kProxyHeader,
+    kHandshake,
     kRequest,
     kRestOfRequest,
     kPeerToRead,
@@ -82,9 +87,13 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
     kFarewell,
   };
   enum class Since : std::uint8_t { kNow, kBefore };
+  static constexpr std::uint32_t kReading = EPOLLIN | EPOLLRDHUP;
 
+  void BeginHandshake(std::string_view early);
+  void ShakeHands();
   void Begin(const ConnectionFacts& facts);
   bool Read();
+  void ReadMore();
   void Handle(std::string_view unread);
   std::optional<std::string_view> AfterProxyHeader(std::string_view unread);
   void Call(std::string_view unread);
@@ -98,11 +107,16 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   void Discard();
 
   void Await(Wait wait, Since since = Since::kBefore);
+  void AwaitRecord();
   void CallAfter(Nanos delay, void (Connection::*method)());
   void HandleAgain() { Call(unread_); }
   [[nodiscard]] std::uint32_t Interest() const;
   [[nodiscard]] Nanos Patience() const;
-  [[nodiscard]] bool is_open() const { return socket_.is_open(); }
+  [[nodiscard]] bool is_open() const { return transport_.is_open(); }
+  [[nodiscard]] bool is_idle() const;
+  [[nodiscard]] bool is_reading() const {
+    return wait_ == Wait::kRequest || wait_ == Wait::kRestOfRequest;
+  }
   [[nodiscard]] std::size_t most_unread() const;
 
   std::ptrdiff_t Receive(std::span<char> buffer);
@@ -110,10 +124,10 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
 
   Connections& all_;
   const ListenerOptions& listener_;
-  Descriptor socket_;
+  Transport transport_;
   std::size_t place_;  // in all_
   std::unique_ptr<Handler> handler_;
-  std::unique_ptr<ConnectionFacts> early_;  // until the PROXY header is read, where one is expected
+  std::unique_ptr<ConnectionFacts> early_;  // until there is a handler, where that is not at once
   std::optional<Seat> seat_;
 
   std::string unread_;    // of a request that is not complete

@@ -21,6 +21,8 @@ enum class Ending : std::uint8_t {
   kSlowReader,
   kSlowProxyHeader,
   kBadProxyHeader,
+  kSlowHandshake,
+  kBadHandshake,  // HandshakeFailure says more
   kRequestTooLarge,
   kTooManyConnections,
   kTooManyFromPeer,
@@ -33,13 +35,33 @@ inline constexpr std::size_t kEndings = static_cast<std::size_t>(Ending::kServer
 // "peer_closed" and so on, as metrics name it.
 std::string_view NameOf(Ending ending);
 
+// Why a handshake of TLS came to nothing.
+enum class HandshakeFailure : std::uint8_t {
+  kNotTls,               // plain bytes, to a port of TLS
+  kNothingInCommon,      // no version, cipher or protocol that both know
+  kNoClientCertificate,  // it was asked for one
+  kClientCertificate,    // it is not vouched for, or has expired
+  kClientName,           // it is good, but not of anybody who is allowed
+  kRefusedByClient,      // it does not believe our certificate
+  kPeerLeft,
+  kOther,
+};
+inline constexpr std::size_t kHandshakeFailures =
+    static_cast<std::size_t>(HandshakeFailure::kOther) + 1;
+std::string_view NameOf(HandshakeFailure failure);
+
 // All of it since the start.
 struct Totals {
   std::uint64_t accepted = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
+  std::uint64_t handshakes = 0;                  // of TLS, that were completed
   std::array<std::uint64_t, kEndings> closed{};  // by Ending
+  std::array<std::uint64_t, kHandshakeFailures> handshake_failures{};
 
+  [[nodiscard]] std::uint64_t failed_by(HandshakeFailure failure) const {
+    return handshake_failures[static_cast<std::size_t>(failure)];
+  }
   [[nodiscard]] std::uint64_t closed_by(Ending ending) const {
     return closed[static_cast<std::size_t>(ending)];
   }
@@ -53,6 +75,10 @@ class alignas(64) Counters {
   void CountAccepted() { Add(accepted_, 1); }
   void CountBytesIn(std::size_t bytes) { Add(bytes_in_, bytes); }
   void CountBytesOut(std::size_t bytes) { Add(bytes_out_, bytes); }
+  void CountHandshake() { Add(handshakes_, 1); }
+  void CountHandshake(HandshakeFailure failure) {
+    Add(handshake_failures_[static_cast<std::size_t>(failure)], 1);
+  }
   void CountClosed(Ending ending) { Add(closed_[static_cast<std::size_t>(ending)], 1); }
   [[nodiscard]] Totals Read() const;
 
@@ -66,7 +92,9 @@ class alignas(64) Counters {
   Counter accepted_ = 0;
   Counter bytes_in_ = 0;
   Counter bytes_out_ = 0;
+  Counter handshakes_ = 0;
   std::array<Counter, kEndings> closed_{};
+  std::array<Counter, kHandshakeFailures> handshake_failures_{};
 };
 
 }  // namespace weir::net

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 
@@ -14,10 +15,12 @@ namespace weir::net {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
+constexpr std::string_view kTls = "tls:";
+constexpr std::array<std::string_view, 2> kLoopback = {"127.0.0.0/8", "::1/128"};
 
 Error NotAnEndpoint(std::string_view text, std::string_view reason) {
   return Error{"'" + std::string(text) + "' is no address to listen on: " + std::string(reason) +
-               "; write 127.0.0.1:8080, [::]:8080, or unix:/run/weir.sock"};
+               "; write 127.0.0.1:8080, [::]:8080, unix:/run/weir.sock or tls:[::]:8443"};
 }
 
 Result<SocketAddress> UnixAddress(const std::string& path) {
@@ -37,37 +40,51 @@ Result<SocketAddress> UnixAddress(const std::string& path) {
 
 Result<Endpoint> Endpoint::Parse(std::string_view text) {
   Endpoint endpoint;
-  if (text.substr(0, kUnix.size()) == kUnix) {
+  const std::string_view all = text;
+  endpoint.tls = text.starts_with(kTls);
+  if (endpoint.tls) text.remove_prefix(kTls.size());
+  if (text.starts_with(kUnix)) {
+    if (endpoint.tls) return NotAnEndpoint(all, "a Unix socket stays on its host and needs no TLS");
     endpoint.path = text.substr(kUnix.size());
-    if (endpoint.path.empty()) return NotAnEndpoint(text, "it has no path");
+    if (endpoint.path.empty()) return NotAnEndpoint(all, "it has no path");
     if (endpoint.path.find('\0') != std::string::npos) {
-      return NotAnEndpoint(text, "its path has a zero byte");
+      return NotAnEndpoint(all, "its path has a zero byte");
     }
     return endpoint;
   }
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return NotAnEndpoint(text, "it has no port");
+  if (colon == std::string_view::npos) return NotAnEndpoint(all, "it has no port");
   std::string_view host = text.substr(0, colon);
   const std::string_view port = text.substr(colon + 1);
   const bool bracketed = host.size() >= 2 && host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);
-  if (host.empty()) return NotAnEndpoint(text, "it has no host");
+  if (host.empty()) return NotAnEndpoint(all, "it has no host");
   if (bracketed != (host.find(':') != std::string_view::npos)) {
-    return NotAnEndpoint(text, "brackets belong around an IPv6 address, and only there");
+    return NotAnEndpoint(all, "brackets belong around an IPv6 address, and only there");
   }
   if (bracketed && !rule::Address::Parse(host)) {
-    return NotAnEndpoint(text, "'" + std::string(host) + "' is no IPv6 address");
+    return NotAnEndpoint(all, "'" + std::string(host) + "' is no IPv6 address");
   }
   const Result<std::uint64_t> number = ParseCount(port);
   if (!number.ok() || *number > 65535) {
-    return NotAnEndpoint(text, "its port must be a number from 0 to 65535");
+    return NotAnEndpoint(all, "its port must be a number from 0 to 65535");
   }
   endpoint.host = host;
   endpoint.port = static_cast<std::uint16_t>(*number);
   return endpoint;
 }
 
-std::string Endpoint::ToString() const {
+bool Endpoint::is_local() const {
+  if (is_unix() || host == "localhost") return true;
+  const std::optional<rule::Address> address = rule::Address::Parse(host);
+  return address && std::any_of(kLoopback.begin(), kLoopback.end(), [&](std::string_view network) {
+           return rule::Network::Parse(network)->Contains(*address);
+         });
+}
+
+std::string Endpoint::ToString() const { return (tls ? std::string(kTls) : "") + Authority(); }
+
+std::string Endpoint::Authority() const {
   if (is_unix()) return std::string(kUnix) + path;
   const bool is_v6 = host.find(':') != std::string::npos;
   return (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);

@@ -6,7 +6,7 @@ namespace weir::net {
 namespace {
 
 Endpoint Tcp(std::string host, std::uint16_t port) {
-  return {.host = std::move(host), .port = port, .path = {}};
+  return {.host = std::move(host), .port = port, .path = {}, .tls = false};
 }
 
 TEST(EndpointTest, ReadsAddressesNamesAndPathsAndWritesThemAgain) {
@@ -15,7 +15,8 @@ TEST(EndpointTest, ReadsAddressesNamesAndPathsAndWritesThemAgain) {
   EXPECT_EQ(*Endpoint::Parse("limits.example.com:0"), Tcp("limits.example.com", 0));
   EXPECT_EQ(Endpoint::Parse("unix:/run/weir.sock")->path, "/run/weir.sock");
   EXPECT_TRUE(Endpoint::Parse("unix:weir.sock")->is_unix());
-  for (const char* text : {"127.0.0.1:8080", "[2001:db8::1]:1", "localhost:0", "unix:/a:b"}) {
+  for (const char* text : {"127.0.0.1:8080", "[2001:db8::1]:1", "localhost:0", "unix:/a:b",
+                           "tls:127.0.0.1:8443", "tls:[::]:0", "tls:weir.example.com:443"}) {
     EXPECT_EQ(Endpoint::Parse(text)->ToString(), text);
   }
 }
@@ -23,10 +24,29 @@ TEST(EndpointTest, ReadsAddressesNamesAndPathsAndWritesThemAgain) {
 TEST(EndpointTest, SaysWhatIsWrongAndWhatWouldBeRight) {
   EXPECT_EQ(Endpoint::Parse("8080").error().message,
             "'8080' is no address to listen on: it has no port; write 127.0.0.1:8080, [::]:8080, "
-            "or unix:/run/weir.sock");
-  for (const char* text : {"", ":8080", "::1:8080", "[127.0.0.1]:80", "[::g]:80", "[]:80",
-                           "a:", "a:65536", "a:-1", "a:8 ", "a:http", "unix:"}) {
+            "unix:/run/weir.sock or tls:[::]:8443");
+  for (const char* text :
+       {"", ":8080", "::1:8080", "[127.0.0.1]:80", "[::g]:80", "[]:80", "a:", "a:65536", "a:-1",
+        "a:8 ", "a:http", "unix:", "tls:", "tls:8443", "tls:unix:/run/weir.sock", "tls:tls:a:1"}) {
     EXPECT_FALSE(Endpoint::Parse(text).ok()) << text;
+  }
+}
+
+TEST(EndpointTest, IsEncryptedIfItSaysSo) {
+  EXPECT_TRUE(Endpoint::Parse("tls:127.0.0.1:8443")->tls);
+  EXPECT_FALSE(Endpoint::Parse("127.0.0.1:8443")->tls);
+  EXPECT_EQ(Endpoint::Parse("tls:[::1]:8443")->Authority(), "[::1]:8443");
+  EXPECT_EQ(Endpoint::Parse("tls:[::1]:8443")->host, "::1");
+}
+
+TEST(EndpointTest, IsLocalIfNobodyElseCanReachIt) {
+  for (const char* text :
+       {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:1", "unix:x", "tls:127.0.0.1:1"}) {
+    EXPECT_TRUE(Endpoint::Parse(text)->is_local()) << text;
+  }
+  for (const char* text : {"0.0.0.0:1", "[::]:1", "10.0.0.1:1", "128.0.0.1:1", "weir.local:1",
+                           "tls:[::]:1", "localhost.example.com:1"}) {
+    EXPECT_FALSE(Endpoint::Parse(text)->is_local()) << text;
   }
 }
 

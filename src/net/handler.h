@@ -26,6 +26,8 @@ struct ConnectionFacts {
   std::uint16_t local_port = 0;
   // Whom the peer speaks for, as it said by the PROXY protocol.
   std::optional<rule::Address> proxied = std::nullopt;
+  // Of the client's certificate, which was verified; empty: none was asked for.
+  std::string client_name = {};
 };
 
 enum class Next : std::uint8_t {

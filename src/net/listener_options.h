@@ -24,14 +24,19 @@ struct ProxyProtocol {
   [[nodiscard]] bool IsExpectedFrom(const std::optional<rule::Address>& peer) const;
 };
 
+class TlsContext;
+
 struct ListenerOptions {
   std::string address = {};  // see net/endpoint.h
   // Called for each connection, in the thread of any loop. No handler: the connection is dropped.
   HandlerFactory handlers = {};
   ConnectionLimits limits = {};
   ProxyProtocol proxy_protocol = {};
-  int backlog = 4096;       // connections that wait to be accepted
-  mode_t unix_mode = 0660;  // who may connect, if it is a Unix socket
+  // For a place that begins with `tls:`; outlives the server.
+  const TlsContext* tls = nullptr;
+  std::string protocol = {};  // inside TLS, as ALPN names it: "h2", "http/1.1"; empty: has no name
+  int backlog = 4096;         // connections that wait to be accepted
+  mode_t unix_mode = 0660;    // who may connect, if it is a Unix socket
 };
 
 }  // namespace weir::net

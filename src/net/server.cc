@@ -65,9 +65,13 @@ Result<std::unique_ptr<Server>> Server::Start(const ServerOptions& options,
 }
 
 std::optional<Error> Server::Listen() {
-  for (const ListenerOptions& listener : listeners_) {
+  for (ListenerOptions& listener : listeners_) {
     const Result<Endpoint> endpoint = Endpoint::Parse(listener.address);
     if (!endpoint.ok()) return endpoint.error();
+    if (!endpoint->tls) listener.tls = nullptr;
+    if (endpoint->tls && listener.tls == nullptr) {
+      return Error{listener.address + ": cannot listen with TLS without a certificate"};
+    }
     const auto sockets = ListeningSocket::Open(
         *endpoint, workers_.size(), {.backlog = listener.backlog, .unix_mode = listener.unix_mode});
     if (!sockets.ok()) return sockets.error();

@@ -10,7 +10,8 @@ namespace weir {
 
 Result<std::unique_ptr<AdminServer>> AdminServer::Start(const std::string& address,
                                                         const std::string& database,
-                                                        AdminParts parts) {
+                                                        AdminParts parts,
+                                                        const net::TlsContext* tls) {
   std::unique_ptr<AdminServer> admin(new AdminServer(std::move(parts)));
   if (!database.empty()) {
     Result<std::unique_ptr<catalog::RuleStore>> store = catalog::RuleStore::Open(database);
@@ -21,6 +22,8 @@ Result<std::unique_ptr<AdminServer>> AdminServer::Start(const std::string& addre
   std::vector<net::ListenerOptions> listeners(1);
   listeners[0].address = address;
   listeners[0].handlers = AdminHandlers(admin->parts_);
+  listeners[0].tls = tls;
+  listeners[0].protocol = "http/1.1";
   // A few operators, not the world; each may keep one call's answer in memory.
   constexpr std::size_t kMostConnections = 256;
   Result<std::unique_ptr<net::Server>> server = net::Server::Start(

@@ -15,9 +15,10 @@ namespace weir {
 class AdminServer {
  public:
   // `database`: where rules are kept; empty: in files, which `parts` names. All that `parts` points
-  // to must outlive it.
+  // to must outlive it, as must `tls`, which an address that begins with `tls:` needs.
   static Result<std::unique_ptr<AdminServer>> Start(const std::string& address,
-                                                    const std::string& database, AdminParts parts);
+                                                    const std::string& database, AdminParts parts,
+                                                    const net::TlsContext* tls);
 
   [[nodiscard]] std::string address() const { return server_->endpoints().front().ToString(); }
   void Stop(Nanos drain) { server_->Stop(drain); }

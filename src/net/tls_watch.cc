@@ -1,0 +1,25 @@
+#include "net/tls_watch.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace weir::net {
+
+TlsWatch::TlsWatch(TlsContext& context, std::chrono::milliseconds between_looks)
+    : context_(context),
+      between_looks_(between_looks),
+      thread_([this](const std::stop_token& stop) { Run(stop); }) {}
+
+void TlsWatch::Run(const std::stop_token& stop) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);  // signals are for the main thread
+  pthread_setname_np(pthread_self(), "weir-tls");
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    static_cast<void>(context_.Reload());  // what is wrong is in its status
+    stopped_.wait_for(lock, stop, between_looks_, [] { return false; });
+  }
+}
+
+}  // namespace weir::net
