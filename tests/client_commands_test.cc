@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -13,7 +14,9 @@
 #include "server/program.h"
 #include "server/running_server.h"
 #include "service/token_file.h"
+#include "tests/blocking_client.h"
 #include "tests/temporary_file.h"
+#include "tests/tls_files.h"
 
 namespace weir {
 namespace {
@@ -45,12 +48,13 @@ struct Outcome {
 
 class ClientCommandsConcurrentTest : public testing::Test {
  protected:
-  void Start(const std::string& rules = "") {
+  void Start(const std::string& rules = "", const std::optional<net::TlsOptions>& tls = {}) {
     ServeOptions options;
     options.http = "";
     options.resp = "127.0.0.1:0";
     options.grpc = "";
-    options.admin = "127.0.0.1:0";
+    options.admin = tls ? "tls:127.0.0.1:0" : "127.0.0.1:0";
+    if (tls) options.tls = *tls;
     options.rules = rules;
     options.state = folder_.path();
     options.max_keys = 1000;
@@ -82,8 +86,8 @@ class ClientCommandsConcurrentTest : public testing::Test {
   // With the token of a role.
   Outcome As(const std::string& role, std::vector<std::string> arguments) {
     const std::string file = folder_.path() + "." + role;
-    std::ofstream(file) << Run({"token", "create", role, "--role", role, "--state", folder_.path()})
-                               .out;
+    std::ofstream(file)
+        << Run({"token", "create", role, "--role", role, "--state", folder_.path()}).out;
     arguments.insert(arguments.end(), {"--token-file", file});
     return Weir(std::move(arguments));
   }
@@ -99,11 +103,10 @@ class ClientCommandsConcurrentTest : public testing::Test {
 TEST_F(ClientCommandsConcurrentTest, StatusWorksOnTheSameMachineWithoutMoreAdo) {
   const Outcome status = Weir({"status"});
   EXPECT_EQ(status.code, 0) << status.err;
-  EXPECT_THAT(status.out,
-              AllOf(StartsWith("server  weir 1.2.3, up "),
-                    HasSubstr("resp    on " + server_->resp_address() + "\n"),
-                    HasSubstr("rules   3 in 1 namespaces, version 3 of the database "),
-                    HasSubstr("keys    0 of "), HasSubstr("clients  ")));
+  EXPECT_THAT(status.out, AllOf(StartsWith("server  weir 1.2.3, up "),
+                                HasSubstr("resp    on " + server_->resp_address() + "\n"),
+                                HasSubstr("rules   3 in 1 namespaces, version 3 of the database "),
+                                HasSubstr("keys    0 of "), HasSubstr("clients  ")));
 }
 
 TEST_F(ClientCommandsConcurrentTest, JsonIsWhatTheServerAnswered) {
@@ -160,21 +163,21 @@ TEST_F(ClientCommandsConcurrentTest, RulesSayTheSameAsOfADatabase) {
   const Outcome imported = Weir({"rules", "import", "-", "-m", "first"}, kRules);
   EXPECT_EQ(imported.out, "created shop/login\ncreated shop/api\nrevision 5\n");
   const std::string database = folder_.path() + "/weir.db";
-  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
-           {"list"},
-           {"list", "shop"},
-           {"list", "shop", "--json"},
-           {"get", "shop/login"},
-           {"get", "shop/login", "--json"},
-           {"get", "shop/none"},
-           {"export", "shop"},
-           {"export", "none"},
-           {"history", "shop"},
-           {"history", "shop/login", "--json"},
-           {"delete", "shop/none"},
-           {"delete", "shop/login", "--from", "1"},
-           {"rollback", "none", "--to", "1"},
-           {"rollback", "shop", "--to", "99"}}) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"list"},
+                                             {"list", "shop"},
+                                             {"list", "shop", "--json"},
+                                             {"get", "shop/login"},
+                                             {"get", "shop/login", "--json"},
+                                             {"get", "shop/none"},
+                                             {"export", "shop"},
+                                             {"export", "none"},
+                                             {"history", "shop"},
+                                             {"history", "shop/login", "--json"},
+                                             {"delete", "shop/none"},
+                                             {"delete", "shop/login", "--from", "1"},
+                                             {"rollback", "none", "--to", "1"},
+                                             {"rollback", "shop", "--to", "99"}}) {
     std::vector<std::string> remote = command;
     remote.insert(remote.begin(), "rules");
     std::vector<std::string> local = remote;
@@ -221,8 +224,8 @@ TEST_F(ClientCommandsConcurrentTest, ExplainSaysWhatIsLeftAndCountsNothing) {
               "  no       api    path is '/login', and must be like '/api/**'\n"
               "  It passes.\n");
   }
-  const Outcome dear = Weir({"explain", "shop", "--request", "path=/login ip=10.1.2.3", "--cost",
-                             "3"});
+  const Outcome dear =
+      Weir({"explain", "shop", "--request", "path=/login ip=10.1.2.3", "--cost", "3"});
   EXPECT_EQ(dear.code, 1);
   EXPECT_THAT(dear.out, HasSubstr("  It is refused: login"));
   EXPECT_EQ(Weir({"explain", "none", "--request", "path=/"}).code, 1);
@@ -290,6 +293,52 @@ TEST_F(ClientCommandsConcurrentTest, AServerThatReadsFilesSaysWhereToEdit) {
   } while (status.code == 0);
   EXPECT_EQ(status.code, 1);
   EXPECT_THAT(status.out, AllOf(HasSubstr("rules   bad: "), HasSubstr("there is no limit")));
+}
+
+TEST_F(ClientCommandsConcurrentTest, AServerElsewhereIsAskedWithTlsOnly) {
+  setenv("WEIR_TOKEN", "weir_x", 1);
+  const Outcome plain = Run({"status", "--server", "192.0.2.1:8082"});
+  unsetenv("WEIR_TOKEN");
+  EXPECT_EQ(plain.code, 2);
+  EXPECT_THAT(plain.err, HasSubstr("in plain text; write tls:192.0.2.1:8082"));
+}
+
+TEST_F(ClientCommandsConcurrentTest, WithTlsTheServerHasToProveWhoItIs) {
+  const TlsFilesOfTest files;
+  server_ = nullptr;
+  Start("", files.options());
+  EXPECT_THAT(server_->admin_address(), StartsWith("tls:"));
+  EXPECT_EQ(Weir({"status", "--tls-ca", files.ca()}).code, 0);
+  EXPECT_EQ(Weir({"rules", "list", "--tls-ca", files.ca()}).code, 0);
+  const Outcome unknown = Weir({"status"});
+  EXPECT_EQ(unknown.code, 3);
+  EXPECT_THAT(unknown.err, HasSubstr("certificate"));
+  const Outcome other = Weir({"status", "--tls-ca", files.ca(), "--tls-name", "other.example"});
+  EXPECT_EQ(other.code, 3);
+}
+
+TEST_F(ClientCommandsConcurrentTest, DecisionsAndTheHeaviestClientsAreTold) {
+  Import();
+  EXPECT_THAT(Weir({"top", "shop/login"}).out, StartsWith("nobody since 20"));
+  BlockingClient client(server_->resp_address());
+  for (int i = 0; i < 3; ++i) {
+    client.Ask("WEIR.CHECK shop path /login ip 10.1.2.3\r\n", 9);
+  }
+  const Outcome decisions = Weir({"decisions", "shop/login"});
+  EXPECT_EQ(decisions.code, 0) << decisions.err;
+  EXPECT_THAT(decisions.out,
+              MatchesRegex("TIME +NAMESPACE  OUTCOME  RULE   KEY +LEFT  REQUEST\n"
+                           "20[^\n]*Z  shop       denied   login  [^\n]*10.1.2.3[^\n]*\n"
+                           "20[^\n]*Z  shop       allowed  login  [^\n]*\n"
+                           "20[^\n]*Z  shop       allowed  login  [^\n]*path=/login[^\n]*\n"));
+  EXPECT_THAT(Weir({"decisions", "--allowed"}).out, Not(HasSubstr("denied")));
+  EXPECT_THAT(Weir({"decisions", "--denied"}).out, Not(HasSubstr("allowed ")));
+  EXPECT_THAT(Weir({"top", "shop/login"}).out,
+              MatchesRegex("KEY +CONSUMED\n[^\n]*10.1.2.3[^\n]* 2\nsince 20[^\n]*\n"));
+  EXPECT_THAT(Weir({"top", "shop/login", "--by", "denied"}).out,
+              MatchesRegex("KEY +DENIED\n[^\n]*10.1.2.3[^\n]* 1\nsince 20[^\n]*\n"));
+  EXPECT_EQ(Weir({"top", "shop/none"}).code, 1);
+  EXPECT_EQ(Weir({"top", "shop"}).code, 2);
 }
 
 TEST_F(ClientCommandsConcurrentTest, HelpIsNoErrorAndNonsenseIs) {

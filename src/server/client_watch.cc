@@ -62,11 +62,10 @@ int ShowTop(const ClientQuestion& question, Streams io) {
 int ShowDecisions(const ClientQuestion& question, Streams io) {
   const RulePlace place = SplitPlace(question.place);
   const std::string allowed = question.allowed ? "true" : question.denied ? "false" : "";
-  const std::string target =
-      "/v1/decisions" + ApiQuery({{"namespace", place.space},
-                                  {"rule", place.name},
-                                  {"allowed", allowed},
-                                  {"limit", std::to_string(question.most)}});
+  const std::string target = "/v1/decisions" + ApiQuery({{"namespace", place.space},
+                                                         {"rule", place.name},
+                                                         {"allowed", allowed},
+                                                         {"limit", std::to_string(question.most)}});
   ExitCode code = kDone;
   const auto answer = AskServer(question.client, {.target = target}, io, code);
   if (!answer || question.client.json) return code;
