@@ -148,6 +148,8 @@ MetricsSources RunningServer::MetricsOf(const Parts& parts) {
 AdminParts RunningServer::AdminOf(const Parts& parts) {
   AdminParts admin;
   admin.checker = parts.checker.get();
+  admin.access = parts.access.tokens.get();
+  admin.audit = parts.access.audit.get();
   admin.files = parts.options.rules;
   admin.access = parts.access.tokens.get();
   admin.audit = parts.access.audit.get();
