@@ -234,8 +234,8 @@ std::string RunningServer::Banner() const {
 
 void RunningServer::Stop() {
   parts_->ready = false;
-  if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
   parts_->server->Stop(kDrain);
+  if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
 }
 
 }  // namespace weir
