@@ -351,8 +351,8 @@ std::vector<std::string> RunningServer::Reload() {
 
 void RunningServer::Stop() {
   parts_->ready = false;
-  if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
   parts_->server->Stop(kDrain);
+  if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
 }
 
 }  // namespace weir
