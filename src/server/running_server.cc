@@ -203,6 +203,7 @@ std::optional<Error> RunningServer::Parts::ReadOptions() {
   Result<ConnectionSettings> settings = Read(options.connections);
   if (!settings) return settings.error();
   connections = *settings;
+  if (auto error = RefusePlainToOthers({"--admin", options.admin})) return error;
   Result<std::unique_ptr<net::TlsContext>> context =
       OpenTls(options.tls, {{"--http", options.http},
                             {"--resp", options.resp},
@@ -300,7 +301,7 @@ std::optional<Error> RunningServer::Parts::ListenNowhere() {
   resp_address = options.resp;
   grpc_address = options.grpc;
   admin_address = options.admin;
-  return RefusePlainToOthers({"--admin", options.admin});
+  return std::nullopt;
 }
 
 std::string RunningServer::http_address() const { return parts_->http_address; }
