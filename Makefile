@@ -4,8 +4,9 @@ FUZZ_SECONDS ?= 30
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build configure build serve test test-envoy bench bench-server bench-billion flood check \
-	check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install
+.PHONY: help deps deps-build configure build serve test test-envoy bench bench-server bench-billion flood soak check \
+	check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install \
+	package test-package configuration-page deps-package
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +49,10 @@ bench-server: configure ## measure the server beside Redis, nginx and libgrpc++ 
 bench-billion: configure ## the benchmark with a billion keys (24 GiB of memory)
 	cmake --build --preset release --target billion_bench
 	build/bench/billion_bench
+
+soak: configure ## the server under all that happens to servers, for MINUTES (20)
+	cmake --build --preset release --target weir_load weir-cli
+	tools/soak.py --minutes $(or $(MINUTES),20)
 
 flood: configure ## a hundred million new keys against a running server (some minutes)
 	cmake --build --preset release --target flood_bench weir-cli
@@ -95,6 +100,19 @@ format: deps ## format the sources
 install: build ## install library, headers and program under PREFIX
 	cmake --build --preset release --target weir
 	cmake --install build --prefix $(PREFIX)
+
+package: deps-package build ## build the Debian package, build/weir_*.deb
+	cmake --build --preset release --target weir_pages
+	cd build && cpack -G DEB
+
+test-package: package ## install the package in a throw-away system, start it, ask it, purge it (as root)
+	tools/test_package.sh build
+
+configuration-page: build ## make docs/configuration.md from the options
+	build/weir man --configuration > docs/configuration.md
+
+deps-package:
+	@tools/install_packages.sh tools/packages.txt tools/packages-package.txt
 
 clean: ## remove everything that was built
 	rm -rf build build-*/

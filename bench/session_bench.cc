@@ -55,11 +55,16 @@ std::uint64_t Serve(Checker& checker, Session& session, const Questions& questio
   Traffic traffic;
   std::uint64_t bytes = 0;
   std::size_t next = 0;
+  // Some requests are looked at more closely, so many per second: seconds must be those of a busy
+  // server, also where a tool that counts instructions takes its time.
+  constexpr Nanos kEach = std::chrono::microseconds(4);
+  Instant deciding = checker.Now();
   for (std::uint64_t done = 0; done < wanted; done += per_read) {
     if (next + per_read > questions.count()) next = 0;
     out.clear();
     const Instant now = checker.Now();
-    const auto progress = session.Serve(questions.Bytes(next, per_read), now, out);
+    deciding += kEach * per_read;
+    const auto progress = session.Serve(questions.Bytes(next, per_read), deciding, out);
     traffic.Count(Protocol::kResp, {progress.requests, progress.errors, checker.Now() - now});
     bytes += out.size();
     next += per_read;

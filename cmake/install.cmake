@@ -21,7 +21,7 @@ install(
 install(FILES ${PROJECT_BINARY_DIR}/weir.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(TARGET weir-cli)
-  install(TARGETS weir-cli)
+  install(TARGETS weir-cli COMPONENT program)
   if(WEIR_LIBRARY_TYPE STREQUAL "SHARED_LIBRARY")
     file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
     set_target_properties(weir-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the server beside Redis, nginx and a server of gRPC's own library, in one run.
 
-    tools/bench_server.py [--build build] [--rounds 3] [--seconds 3] [--only resp|http|grpc]
+    tools/bench_server.py [--build build] [--rounds 3] [--seconds 3] [--only resp|http|grpc|observe]
 
 Servers have core 0 to themselves and the load comes from core 1. Everybody takes turns in every
 round, so that whatever else the machine does meets all of them. What counts are the ratios of the
@@ -119,20 +119,25 @@ class Peers:
         self.start("grpc_peer", [str(self.build / "bench/grpc_peer"), f"127.0.0.1:{port}",
                                  str(ROOT / "bench/server_rules.yaml")], port)
 
-    def start_weir(self):
+    def start_weir(self, name="weir", flags=()):
         ports = {name: free_port() for name in self.protocols()}
         command = [str(self.build / "weir"), "serve", "--threads", "1", "--state", "memory",
-                   "--admin", "", "--rules", str(ROOT / "bench/server_rules.yaml")]
+                   "--admin", "", "--rules", str(ROOT / "bench/server_rules.yaml"), *flags]
         for protocol, port in ports.items():
             command += [f"--{protocol}", f"127.0.0.1:{port}"]
-        self.start("weir", command, ports["resp"])
+        self.start(name, command, ports["resp"])
         for protocol, port in ports.items():
-            self.started["weir_" + protocol] = WeirPort(self.started["weir"], port)
+            self.started[f"{name}_{protocol}"] = WeirPort(self.started[name], port)
 
     def start_weir_resp(self):
         self.start_weir()
 
     start_weir_http = start_weir_grpc = start_weir_resp
+
+    def start_blind_resp(self):
+        self.start_weir("blind", ["--observe", "false"])
+
+    start_blind_http = start_blind_resp
 
     def protocols(self):
         """What this Weir listens for."""
@@ -167,6 +172,10 @@ NGINX = ("nginx limit_req", "nginx", "http")
 HTTP = ("Weir /check", "weir_http", "http")
 LIBGRPC = ("libgrpc++, same handler", "grpc_peer", "grpc")
 GRPC = ("Weir gRPC", "weir_grpc", "grpc")
+# Without metrics and heavy hitters, to see what they cost.
+BLIND_THROTTLE = ("blind CL.THROTTLE", "blind_resp", "cl.throttle")
+BLIND_CHECK = ("blind WEIR.CHECK", "blind_resp", "weir.check")
+BLIND_HTTP = ("blind /check", "blind_http", "http")
 
 # name, protocol, connections, pipeline, who, targets: (ours, theirs, at least so many times)
 CONTESTS = [
@@ -181,6 +190,9 @@ CONTESTS = [
     *[(f"gRPC, {connections} connections, {streams} streams", "grpc", connections, streams,
        [LIBGRPC, GRPC], [(GRPC, LIBGRPC, times)])
       for connections, streams, times in ((50, 1, 3.5), (10, 10, 6), (10, 100, 8))],
+    ("metrics and heavy hitters, 50 connections, pipeline 16", "observe", 50, 16,
+     [THROTTLE, BLIND_THROTTLE, CHECK, BLIND_CHECK, HTTP, BLIND_HTTP],
+     [(THROTTLE, BLIND_THROTTLE, 0.95), (CHECK, BLIND_CHECK, 0.95), (HTTP, BLIND_HTTP, 0.95)]),
 ]
 
 
@@ -291,7 +303,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=3)
-    parser.add_argument("--only", choices=["resp", "http", "grpc"])
+    parser.add_argument("--only", choices=["resp", "http", "grpc", "observe"])
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin"  # where Debian keeps nginx
 

@@ -10,7 +10,7 @@ build=$1
 passed=$build/lint
 mkdir -p "$passed"
 
-shellcheck .ci/run tools/*.sh
+shellcheck .ci/run tools/*.sh packaging/debian/postinst packaging/debian/prerm packaging/debian/postrm
 
 common=$(find include src -name '*.h' | sort | xargs cat .clang-tidy "$build/compile_commands.json" \
   | sha256sum | cut -d ' ' -f 1)

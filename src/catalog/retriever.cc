@@ -14,9 +14,10 @@ RetrieverStatus::Time Now() {
 }  // namespace
 
 Retriever::Retriever(std::unique_ptr<RuleSource> source, const RetrieverOptions& options,
-                     Publish publish)
+                     Publish publish, Observe observe)
     : source_(std::move(source)),
       publish_(std::move(publish)),
+      observe_(std::move(observe)),
       schedule_(options, std::random_device{}()) {
   status_.source = source_->Describe();
 }
@@ -60,11 +61,15 @@ void Retriever::Look() {
   }
   Retrieved found = Ask();
   const rule::Problems refused = Offer(found);
+  const RetrieverStatus before = status();  // which only this thread changes
+  RetrieverStatus after = before;
+  after.Note(found, refused, Now());
   {
     const std::lock_guard lock(mutex_);
-    status_.Note(found, refused, Now());
+    status_ = after;
   }
   looked_.notify_all();
+  if (observe_) observe_(before, after);
 }
 
 // What a source throws (no memory, a database's own errors) is as good as being away: the next look

@@ -32,7 +32,11 @@ class Retriever {
   using Publish =
       std::function<rule::Problems(std::vector<rule::RuleSet> sets, const std::string& version)>;
 
-  Retriever(std::unique_ptr<RuleSource> source, const RetrieverOptions& options, Publish publish);
+  // Is told what each look made of the status. Called by the same threads.
+  using Observe = std::function<void(const RetrieverStatus& before, const RetrieverStatus& after)>;
+
+  Retriever(std::unique_ptr<RuleSource> source, const RetrieverOptions& options, Publish publish,
+            Observe observe = {});
   // Returns when the thread has ended, which a look under way may delay.
   ~Retriever();
   Retriever(const Retriever&) = delete;
@@ -55,6 +59,7 @@ class Retriever {
 
   const std::unique_ptr<RuleSource> source_;
   const Publish publish_;
+  const Observe observe_;
   RetrieverSchedule schedule_;  // of the thread that looks
 
   mutable std::mutex mutex_;

@@ -72,6 +72,9 @@ class RespHandler final : public net::Handler {
     const Instant now = checker_.Now();
     const RespSession::Progress progress = session_.Serve(unread, now, out);
     CountIn(traffic_, Protocol::kResp, progress, checker_, now);
+    if (progress.failed_auths != 0 && traffic_ != nullptr) {
+      traffic_->CountFailedAuths(Protocol::kResp, progress.failed_auths);
+    }
     return {.consumed = progress.consumed,
             .next = progress.close  ? Next::kClose
                     : progress.more ? Next::kAgain

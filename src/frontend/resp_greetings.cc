@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/ascii.h"
+#include "base/constant_time.h"
 #include "frontend/resp_session.h"
 
 namespace weir {
@@ -19,7 +20,8 @@ using wire::RespWriter;
 bool IsWord(std::string_view text, std::string_view word) { return SameIgnoringCase(text, word); }
 
 constexpr std::string_view kServer = "weir";
-constexpr std::string_view kImitated = "7.0.0";  // the Redis whose commands clients may expect
+constexpr std::string_view kDefaultUser = "default";  // of clients that name none
+constexpr std::string_view kImitated = "7.0.0";       // the Redis whose commands clients may expect
 
 void WriteHello(RespWriter& reply, RespVersion version) {
   reply.Map(7);
@@ -66,11 +68,10 @@ void RespSession::Hello(Arguments arguments, RespWriter& reply) {
   }
   for (std::size_t i = 2; i < arguments.size();) {
     if (IsWord(arguments[i], "AUTH") && i + 2 < arguments.size()) {
-      if (!IsPassword(arguments[i + 2])) {
+      if (!Authenticate(arguments[i + 1], arguments[i + 2])) {
         reply.Error("WRONGPASS invalid username-password pair or user is disabled.");
         return;
       }
-      authorized_ = true;
       i += 3;
     } else if (IsWord(arguments[i], "SETNAME") && i + 1 < arguments.size()) {
       i += 2;
@@ -92,32 +93,37 @@ void RespSession::Hello(Arguments arguments, RespWriter& reply) {
   WriteHello(reply, version_);
 }
 
-// AUTH [user] password
+// AUTH [user] password-or-token
 void RespSession::Auth(Arguments arguments, RespWriter& reply) {
   if (arguments.size() > 3) {
     WrongCount("AUTH", reply);
-  } else if (options_.password.empty()) {
+  } else if (!options_.needs_auth()) {
     reply.Error(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");
-  } else if (!IsPassword(arguments.back())) {
+  } else if (!Authenticate(arguments.size() == 3 ? arguments[1] : kDefaultUser, arguments.back())) {
     reply.Error("WRONGPASS invalid username-password pair or user is disabled.");
   } else {
-    authorized_ = true;
     reply.Simple("OK");
   }
 }
 
-// In a time that does not tell how much of it was right.
-bool RespSession::IsPassword(std::string_view password) const {
-  if (options_.password.empty()) return true;
-  unsigned difference = password.size() == options_.password.size() ? 0 : 1;
-  for (std::size_t i = 0; i < password.size(); ++i) {
-    const char expected = options_.password[i % options_.password.size()];
-    difference |= static_cast<unsigned>(static_cast<unsigned char>(password[i]) ^
-                                        static_cast<unsigned char>(expected));
+bool RespSession::Authenticate(std::string_view user, std::string_view secret) {
+  if (!options_.needs_auth()) return true;
+  if ((!options_.password.empty() && SameSecret(secret, options_.password)) ||
+      IsToken(user, secret)) {
+    authorized_ = true;
+    return true;
   }
-  return difference == 0;
+  if (++failed_auths_ >= kMostFailedAuths) closing_ = true;
+  return false;
+}
+
+// Any role will do: to ask for a decision is less than what the least of them may.
+bool RespSession::IsToken(std::string_view user, std::string_view secret) const {
+  if (options_.access == nullptr) return false;
+  const Caller caller = options_.access->Identify(secret);
+  return caller.role != Role::kNone && (user == kDefaultUser || user == caller.name);
 }
 
 void RespSession::Client(Arguments arguments, RespWriter& reply) {
@@ -149,7 +155,7 @@ void RespSession::Info(Arguments /*arguments*/, RespWriter& reply) {
 void RespSession::Reset(Arguments /*arguments*/, RespWriter& reply) {
   version_ = RespVersion::k2;
   reply.set_version(version_);
-  authorized_ = options_.password.empty();
+  authorized_ = !options_.needs_auth();
   reply.Simple("RESET");
 }
 

@@ -137,6 +137,7 @@ bool RespSession::RunUnknown(std::string_view name, RespWriter& reply) {
 RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, std::string& out) {
   now_ = now;
   Progress progress;
+  const std::uint64_t failed_before = failed_auths_;
   RespWriter reply(out, version_);
   while (!closing_) {
     if (reply.size() >= kEnough) {
@@ -155,6 +156,7 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
     }
   }
   progress.errors = reply.errors();
+  progress.failed_auths = failed_auths_ - failed_before;
   reply_.Release();
   progress.close = closing_;
   return progress;
@@ -184,7 +186,7 @@ struct RespSession::Throttled {
     return std::nullopt;
   }
   const Decision decision = command->Run(checker_.ledger(), now_);
-  checker_.counters().CountCell(decision.allowed());
+  if (checker_.observes()) checker_.counters().CountCell(decision.allowed());
   return Throttled{decision, command->limit};
 }
 

@@ -20,6 +20,7 @@
 
 #include "frontend/cell_command.h"
 #include "frontend/traffic.h"
+#include "service/access.h"
 #include "service/checker.h"
 #include "wire/resp_reply.h"
 #include "wire/resp_request.h"
@@ -27,8 +28,12 @@
 namespace weir {
 
 struct RespOptions {
-  std::string password = {};   // empty: nobody has to say one
-  Traffic* traffic = nullptr;  // null: nobody counts
+  std::string password = {};       // empty: there is none
+  const Access* access = nullptr;  // whose tokens are as good as the password; null: nobody's
+  Traffic* traffic = nullptr;      // null: nobody counts
+
+  // Whether clients have to say one or the other.
+  [[nodiscard]] bool needs_auth() const { return !password.empty() || access != nullptr; }
 };
 
 class RespSession {
@@ -38,13 +43,17 @@ class RespSession {
     bool close = false;  // when what was written has gone out
     bool more = false;   // enough was written for now: there is more to do in what is unread
     std::uint64_t requests = 0;
-    std::uint64_t errors = 0;  // of these, answered with a mistake
+    std::uint64_t errors = 0;        // of these, answered with a mistake
+    std::uint64_t failed_auths = 0;  // of these, a wrong password or token
   };
   // Bytes of answers after which it stops until they have gone out.
   static constexpr std::size_t kEnough = std::size_t{256} << 10;
+  // Wrong passwords and tokens after which the connection ends: who guesses has to come again, and
+  // is counted when it does.
+  static constexpr std::uint64_t kMostFailedAuths = 3;
 
   RespSession(Checker& checker, const RespOptions& options)
-      : checker_(checker), options_(options), authorized_(options.password.empty()) {}
+      : checker_(checker), options_(options), authorized_(!options.needs_auth()) {}
 
   // Answers all commands that are complete in `bytes`, in order, at one instant.
   Progress Serve(std::string_view bytes, Instant now, std::string& out);
@@ -71,7 +80,9 @@ class RespSession {
   void Select(Arguments arguments, wire::RespWriter& reply);
   void Info(Arguments arguments, wire::RespWriter& reply);
   void Reset(Arguments arguments, wire::RespWriter& reply);
-  [[nodiscard]] bool IsPassword(std::string_view password) const;
+  // Notes it either way.
+  bool Authenticate(std::string_view user, std::string_view secret);
+  [[nodiscard]] bool IsToken(std::string_view user, std::string_view secret) const;
 
   void ListCommands(Arguments arguments, wire::RespWriter& reply);
   struct Throttled;
@@ -98,6 +109,7 @@ class RespSession {
   wire::RespVersion version_ = wire::RespVersion::k2;
   bool authorized_;
   bool closing_ = false;
+  std::uint64_t failed_auths_ = 0;
   // When the bytes at hand came.
   Instant now_{};
 };

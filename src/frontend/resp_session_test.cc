@@ -198,6 +198,82 @@ TEST_F(RespSessionTest, WithAPasswordNobodyIsServedWithoutIt) {
   EXPECT_EQ(say("PING"), "-NOAUTH");
 }
 
+class FixedAccess final : public Access {
+ public:
+  [[nodiscard]] Caller Identify(std::string_view token) const override {
+    return token == "weir_ann" ? Caller{"ann", Role::kViewer} : Caller{};
+  }
+};
+
+class RespAuthTest : public RespSessionTest {
+ protected:
+  std::string Say(RespSession& session, const std::string& line) {
+    std::string out;
+    last_ = session.Serve(line + "\r\n", kStart, out);
+    failed_ += last_.failed_auths;
+    return out.substr(0, out.find_first_of(" \r"));
+  }
+
+  FixedAccess access_;
+  RespOptions tokens_{.access = &access_};
+  std::uint64_t failed_ = 0;
+};
+
+TEST_F(RespAuthTest, ATokenIsAsGoodAsAPassword) {
+  for (const char* auth : {"AUTH weir_ann", "AUTH default weir_ann", "AUTH ann weir_ann"}) {
+    RespSession session(checker_, tokens_);
+    EXPECT_EQ(Say(session, "PING"), "-NOAUTH");
+    EXPECT_EQ(Say(session, auth), "+OK") << auth;
+    EXPECT_EQ(Say(session, "PING"), "+PONG");
+    EXPECT_EQ(Say(session, "RESET"), "+RESET");
+    EXPECT_EQ(Say(session, "PING"), "-NOAUTH");
+  }
+  RespSession session(checker_, tokens_);
+  EXPECT_EQ(Say(session, "HELLO 3 AUTH ann weir_ann"), "%7");
+  EXPECT_EQ(Say(session, "PING"), "+PONG");
+  EXPECT_EQ(failed_, 0);
+}
+
+TEST_F(RespAuthTest, NothingElseIs) {
+  for (const char* auth : {"AUTH weir_bob", "AUTH bob weir_ann", "AUTH ann ''", "AUTH ann ann"}) {
+    RespSession session(checker_, tokens_);
+    EXPECT_EQ(Say(session, auth), "-WRONGPASS") << auth;
+    EXPECT_EQ(Say(session, "PING"), "-NOAUTH");
+  }
+  EXPECT_EQ(failed_, 4);
+}
+
+TEST_F(RespAuthTest, PasswordAndTokensMayBeInUseAtOnce) {
+  const RespOptions both{.password = "secret", .access = &access_};
+  for (const char* auth : {"AUTH secret", "AUTH weir_ann"}) {
+    RespSession session(checker_, both);
+    EXPECT_EQ(Say(session, auth), "+OK");
+  }
+  RespSession session(checker_, both);
+  EXPECT_EQ(Say(session, "AUTH other"), "-WRONGPASS");
+}
+
+TEST_F(RespAuthTest, TheThirdWrongTokenEndsTheConnection) {
+  RespSession session(checker_, tokens_);
+  EXPECT_EQ(Say(session, "AUTH no"), "-WRONGPASS");
+  EXPECT_EQ(Say(session, "RESET"), "+RESET");
+  EXPECT_EQ(Say(session, "HELLO 3 AUTH ann no"), "-WRONGPASS");
+  EXPECT_FALSE(last_.close);
+  // What is behind it in the same read is not carried out.
+  EXPECT_EQ(Say(session, "AUTH no\r\nAUTH weir_ann\r\nPING"), "-WRONGPASS");
+  EXPECT_TRUE(last_.close);
+  EXPECT_EQ(last_.requests, 1);
+  EXPECT_EQ(failed_, 3);
+}
+
+TEST_F(RespAuthTest, ARightTokenAfterTwoWrongOnesIsServed) {
+  RespSession session(checker_, tokens_);
+  EXPECT_EQ(Say(session, "AUTH no"), "-WRONGPASS");
+  EXPECT_EQ(Say(session, "AUTH no"), "-WRONGPASS");
+  EXPECT_EQ(Say(session, "AUTH weir_ann"), "+OK");
+  EXPECT_FALSE(last_.close);
+}
+
 TEST_F(RespSessionTest, ABrowserThatIsMadeToTalkToThisPortIsHungUpOn) {
   EXPECT_EQ(Say("POST / HTTP/1.1\r\nPING"), "");
   EXPECT_TRUE(last_.close);

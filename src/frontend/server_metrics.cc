@@ -118,6 +118,9 @@ void AppendTrafficMetrics(const Traffic& traffic, PrometheusText& text) {
   for (std::size_t i = 0; i < kProtocols; ++i) {
     text.Sample({{"protocol", name(i)}}, totals[i].errors);
   }
+  AppendOne("weir_resp_failed_auths_total", MetricKind::kCounter,
+            "Wrong passwords and tokens of Redis clients.",
+            totals[static_cast<std::size_t>(Protocol::kResp)].failed_auths, text);
   text.Family("weir_read_duration_seconds", MetricKind::kHistogram,
               "From the bytes of one read to the answers of all requests in it.");
   for (std::size_t i = 0; i < kProtocols; ++i) {

@@ -6,7 +6,7 @@
 namespace weir {
 namespace {
 
-enum Column : std::uint8_t { kRequests, kErrors, kNanoseconds };
+enum Column : std::uint8_t { kRequests, kErrors, kNanoseconds, kFailedAuths };
 
 constexpr std::uint32_t kBucketLines = Traffic::kBuckets / CoreCounters::kColumns;
 
@@ -48,10 +48,15 @@ void Traffic::Count(Protocol protocol, const Batch& batch) noexcept {
   counters_.Add(LineOf(protocol, line), bucket % CoreCounters::kColumns);
 }
 
+void Traffic::CountFailedAuths(Protocol protocol, std::uint64_t count) noexcept {
+  counters_.Add(LineOf(protocol, 0), kFailedAuths, count);
+}
+
 Traffic::Totals Traffic::Read(Protocol protocol) const noexcept {
   const CoreCounters::Sums sums = counters_.Read(LineOf(protocol, 0));
   Totals totals{.requests = sums[kRequests],
                 .errors = sums[kErrors],
+                .failed_auths = sums[kFailedAuths],
                 .took = Nanos(static_cast<std::int64_t>(sums[kNanoseconds]))};
   for (std::uint32_t line = 0; line < kBucketLines; ++line) {
     const CoreCounters::Sums buckets = counters_.Read(LineOf(protocol, 1 + line));

@@ -37,10 +37,13 @@ class Traffic {
     Nanos took{0};
   };
   void Count(Protocol protocol, const Batch& batch) noexcept;
+  // Wrong passwords and tokens.
+  void CountFailedAuths(Protocol protocol, std::uint64_t count) noexcept;
 
   struct Totals {
     std::uint64_t requests = 0;
     std::uint64_t errors = 0;
+    std::uint64_t failed_auths = 0;
     std::uint64_t batches = 0;
     Nanos took{0};
     std::array<std::uint64_t, kBuckets> batches_by_time{};

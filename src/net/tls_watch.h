@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -13,15 +14,21 @@ namespace weir::net {
 
 class TlsWatch {
  public:
+  // Is told by our thread how it stood with the certificates after the look before, and how it
+  // stands now.
+  using Observe = std::function<void(const TlsStatus& before, const TlsStatus& after)>;
+
   // `context` outlives it.
   explicit TlsWatch(TlsContext& context,
-                    std::chrono::milliseconds between_looks = std::chrono::seconds(2));
+                    std::chrono::milliseconds between_looks = std::chrono::seconds(2),
+                    Observe observe = {});
 
  private:
   void Run(const std::stop_token& stop);
 
   TlsContext& context_;
   const std::chrono::milliseconds between_looks_;
+  const Observe observe_;
   std::mutex mutex_;
   std::condition_variable_any stopped_;
   std::jthread thread_;  // last: it uses what is above, and ends first

@@ -11,4 +11,7 @@ namespace weir::rule {
 // written in one way only.
 std::optional<std::string> DecodeBase64Url(std::string_view text);
 
+// In that way: without padding.
+std::string EncodeBase64Url(std::string_view bytes);
+
 }  // namespace weir::rule

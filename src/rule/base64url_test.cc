@@ -15,6 +15,13 @@ TEST(Base64UrlTest, DecodesTheExamplesOfTheStandard) {
   EXPECT_EQ(DecodeBase64Url("-_-_"), "\xFB\xFF\xBF");
 }
 
+TEST(Base64UrlTest, WritesWhatItReads) {
+  EXPECT_EQ(EncodeBase64Url(""), "");
+  for (const char* text : {"Zg", "Zm8", "Zm9v", "Zm9vYg", "Zm9vYmE", "Zm9vYmFy", "-_-_"}) {
+    EXPECT_EQ(EncodeBase64Url(*DecodeBase64Url(text)), text);
+  }
+}
+
 TEST(Base64UrlTest, RefusesEveryOtherWayToWriteTheSame) {
   EXPECT_FALSE(DecodeBase64Url("Zg=="));   // padded
   EXPECT_FALSE(DecodeBase64Url("Zh"));     // bits at the end

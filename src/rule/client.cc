@@ -28,6 +28,32 @@ std::optional<std::string_view> BearerToken(std::string_view value) {
   return Trimmed(value.substr(kScheme.size()));
 }
 
+Credential AskApiKey(const ClientOptions& options, HeaderFields fields,
+                     std::optional<std::string>& user) {
+  if (options.api_keys.empty()) return Credential::kNone;
+  const Found found = FindField(fields, options.api_key_header);
+  if (found.times == 0) return Credential::kNone;
+  const std::string* known = found.times == 1 ? options.api_keys.FindUser(found.value) : nullptr;
+  if (known == nullptr) return Credential::kUnknownKey;
+  user = *known;
+  return Credential::kAccepted;
+}
+
+Credential AskToken(const ClientOptions& options, HeaderFields fields, Instant now,
+                    std::optional<std::string>& user) {
+  if (!options.tokens) return Credential::kNone;
+  const Found found = FindField(fields, options.token_header);
+  if (found.times > 1) return Credential::kNotVerified;
+  const std::optional<std::string_view> text = BearerToken(found.value);
+  if (!text) return Credential::kNone;
+  Result<Token> token = options.tokens->Read(*text);
+  if (!token) return Credential::kNotVerified;
+  if (now >= token->until) return Credential::kExpired;
+  if (now < token->from) return Credential::kNotVerified;
+  user = std::move(token->user);
+  return Credential::kAccepted;
+}
+
 }  // namespace
 
 std::string_view Describe(Credential credential) {
@@ -38,42 +64,17 @@ std::string_view Describe(Credential credential) {
 }
 
 Identity ClientIdentifier::Identify(const ConnectionFacts& facts, Instant now) const {
+  const Published<ClientOptions>::Reading options = options_->Read();
   Identity identity{
-      .ip = ClientAddress(facts.peer, facts.proxied, facts.fields, options_.trusted),
+      .ip = ClientAddress(facts.peer, facts.proxied, facts.fields, options->trusted),
       .user = std::nullopt,
       .credential = Credential::kNone,
   };
-  identity.credential = AskApiKey(facts.fields, identity.user);
+  identity.credential = AskApiKey(*options, facts.fields, identity.user);
   if (identity.user) return identity;
-  const Credential token = AskToken(facts.fields, now, identity.user);
+  const Credential token = AskToken(*options, facts.fields, now, identity.user);
   if (token != Credential::kNone) identity.credential = token;
   return identity;
-}
-
-Credential ClientIdentifier::AskApiKey(HeaderFields fields,
-                                       std::optional<std::string>& user) const {
-  if (options_.api_keys.empty()) return Credential::kNone;
-  const Found found = FindField(fields, options_.api_key_header);
-  if (found.times == 0) return Credential::kNone;
-  const std::string* known = found.times == 1 ? options_.api_keys.FindUser(found.value) : nullptr;
-  if (known == nullptr) return Credential::kUnknownKey;
-  user = *known;
-  return Credential::kAccepted;
-}
-
-Credential ClientIdentifier::AskToken(HeaderFields fields, Instant now,
-                                      std::optional<std::string>& user) const {
-  if (!options_.tokens) return Credential::kNone;
-  const Found found = FindField(fields, options_.token_header);
-  if (found.times > 1) return Credential::kNotVerified;
-  const std::optional<std::string_view> text = BearerToken(found.value);
-  if (!text) return Credential::kNone;
-  Result<Token> token = options_.tokens->Read(*text);
-  if (!token) return Credential::kNotVerified;
-  if (now >= token->until) return Credential::kExpired;
-  if (now < token->from) return Credential::kNotVerified;
-  user = std::move(token->user);
-  return Credential::kAccepted;
 }
 
 }  // namespace weir::rule

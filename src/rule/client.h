@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/published.h"
 #include "rule/address.h"
 #include "rule/api_keys.h"
 #include "rule/client_address.h"
@@ -52,10 +54,13 @@ struct Identity {
   Credential credential = Credential::kNone;
 };
 
-// Thread safety: const calls may come from any number of threads.
+// Thread safety: all calls may come from any number of threads. Copies go by the same options, also
+// by those that come later.
 class ClientIdentifier {
  public:
-  explicit ClientIdentifier(ClientOptions options) : options_(std::move(options)) {}
+  explicit ClientIdentifier(ClientOptions options)
+      : options_(std::make_shared<Published<ClientOptions>>(
+            std::make_unique<const ClientOptions>(std::move(options)))) {}
 
   // An API key that is known decides; otherwise a token is asked, which costs more to verify. So a
   // request with both is its API key's user, and an API key of nobody (it may be meant for somebody
@@ -63,12 +68,13 @@ class ClientIdentifier {
   // may take the other one.
   [[nodiscard]] Identity Identify(const ConnectionFacts& facts, Instant now) const;
 
- private:
-  [[nodiscard]] Credential AskApiKey(HeaderFields fields, std::optional<std::string>& user) const;
-  [[nodiscard]] Credential AskToken(HeaderFields fields, Instant now,
-                                    std::optional<std::string>& user) const;
+  // From now on other keys, or other proxies, count. Requests under way are not held up.
+  void Replace(ClientOptions options) {
+    options_->Publish(std::make_unique<const ClientOptions>(std::move(options)));
+  }
 
-  ClientOptions options_;
+ private:
+  std::shared_ptr<Published<ClientOptions>> options_;
 };
 
 }  // namespace weir::rule

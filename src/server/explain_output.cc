@@ -28,21 +28,17 @@ std::string AnswerOf(const Explanation& explanation, bool asked) {
 }
 
 void PrintOne(const ExplainedRequest& explained, std::ostream& out) {
-  out << "namespace " << rule::Shown(explained.set->space) << ", request";
-  for (const auto& [name, value] : *explained.request) {
-    out << " " << rule::Shown(name) << "=" << rule::Shown(value);
-  }
-  out << (explained.request->empty() ? " without attributes\n" : "\n");
   const Explanation* allow = FindAllow(explained.rules);
-  std::vector<TextRow> rows;
+  std::vector<ExplainedRow> rows;
   for (const Explanation& explanation : explained.rules) {
-    rows.push_back(
-        {"  " + AnswerOf(explanation, allow == nullptr), explanation.rule->name, explanation.why});
+    ExplainedRow row{
+        AnswerOf(explanation, allow == nullptr), explanation.rule->name, explanation.why, {}};
     for (const rule::ExplainedKey& key : explanation.keys) {
-      rows.push_back({"", "", key.key + ": " + key.allowance});
+      row.keys.push_back(key.key + ": " + key.allowance);
     }
+    rows.push_back(std::move(row));
   }
-  PrintTable(rows, out);
+  PrintExplained(explained.set->space, *explained.request, rows, out);
   if (allow != nullptr) {
     out << "  It passes: " << allow->rule->name << " allows it, and no other rule is asked.\n";
   } else if (std::none_of(explained.rules.begin(), explained.rules.end(),
@@ -52,6 +48,21 @@ void PrintOne(const ExplainedRequest& explained, std::ostream& out) {
 }
 
 }  // namespace
+
+void PrintExplained(const std::string& space, const RequestAttributes& request,
+                    const std::vector<ExplainedRow>& rules, std::ostream& out) {
+  out << "namespace " << rule::Shown(space) << ", request";
+  for (const auto& [name, value] : request) {
+    out << " " << rule::Shown(name) << "=" << rule::Shown(value);
+  }
+  out << (request.empty() ? " without attributes\n" : "\n");
+  std::vector<TextRow> rows;
+  for (const ExplainedRow& rule : rules) {
+    rows.push_back({"  " + rule.answer, rule.rule, rule.why});
+    for (const std::string& key : rule.keys) rows.push_back({"", "", key});
+  }
+  PrintTable(rows, out);
+}
 
 ExplainedRequest ExplainRequest(const rule::RuleSet& set, const RequestAttributes& request,
                                 std::chrono::sys_seconds now) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <iosfwd>
+#include <string>
 #include <vector>
 
 #include "rule/explain.h"
@@ -10,6 +11,17 @@
 #include "server/request_text.h"
 
 namespace weir {
+
+// What one rule says, in words.
+struct ExplainedRow {
+  std::string answer;  // "applies", "no"
+  std::string rule;
+  std::string why;
+  std::vector<std::string> keys;  // each with its limit
+};
+// The request and a table of rules.
+void PrintExplained(const std::string& space, const RequestAttributes& request,
+                    const std::vector<ExplainedRow>& rules, std::ostream& out);
 
 struct ExplainedRequest {
   const rule::RuleSet* set = nullptr;

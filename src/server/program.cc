@@ -1,15 +1,17 @@
 #include "server/program.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 
+#include "server/client_command.h"
 #include "server/commands.h"
+#include "server/reference_commands.h"
 #include "server/rules_command.h"
 #include "server/serve_command.h"
+#include "server/token_command.h"
 
 namespace weir {
 
-int RunProgram(std::vector<std::string> arguments, const std::string& version, Streams io) {
+int RunProgram(const std::vector<std::string>& arguments, const std::string& version, Streams io) {
   CLI::App app("Weir decides, for each request, whether its client is within its limits.", "weir");
   app.require_subcommand(1);
   app.set_version_flag("--version", version);
@@ -18,18 +20,24 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   CLI::App* trace = app.add_subcommand("trace", "Runs traces: what a limit does, by example");
   trace->add_option("FILE", traces, "Trace files; docs/traces.md describes them")->required();
   CLI::App* demo = app.add_subcommand("demo", "Shows a client that asks too often");
-  const ServeCommand serve(app, version);
+  ServeCommand serve(app, version);
   RulesCommand rules(app);
+  TokenCommand token(app);
+  ClientCommand client(app);
+  const ReferenceCommands reference(app);
 
   try {
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-    app.parse(std::move(arguments));
+    app.parse(
+        std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // as CLI11 wants them
   } catch (const CLI::ParseError& error) {
     return app.exit(error, io.out, io.err) == 0 ? kDone : kUnreadable;
   }
   if (*trace) return RunTraces(traces, io.out, io.err);
   if (*demo) return RunDemo(io.out);
-  if (serve.is_asked()) return serve.Run(io);
+  if (reference.is_asked()) return reference.Run(serve, version, io);
+  if (serve.is_asked()) return serve.Run(arguments, io);
+  if (token.is_asked()) return token.Run(io);
+  if (client.is_asked()) return client.Run(io);
   return rules.Run(io);
 }
 

@@ -9,6 +9,6 @@
 namespace weir {
 
 // `arguments` without the program's name. Returns the exit code.
-int RunProgram(std::vector<std::string> arguments, const std::string& version, Streams io);
+int RunProgram(const std::vector<std::string>& arguments, const std::string& version, Streams io);
 
 }  // namespace weir

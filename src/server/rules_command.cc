@@ -1,23 +1,14 @@
 #include "server/rules_command.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
-#include <cstdlib>
+#include "server/local_user.h"
 
 namespace weir {
 namespace {
 
 constexpr char kExitCodes[] =
     "Exit codes: 0 done, 1 the input is wrong, 2 it cannot be read (or the command line makes no "
-    "sense),\n3 conflict, 4 not found, 5 the database failed. docs/commands.md shows a session.";
-
-// Whoever runs the program.
-std::string DefaultAuthor() {
-  if (const char* user = std::getenv("USER"); user != nullptr && *user != '\0') return user;
-  const passwd* entry = getpwuid(geteuid());
-  return entry != nullptr ? entry->pw_name : std::to_string(geteuid());
-}
+    "sense),\n3 conflict, 4 not found, 5 the database or the server failed. docs/commands.md shows "
+    "a session.";
 
 constexpr char kPlace[] = "NAMESPACE/NAME";
 constexpr char kPlaceOrSpace[] = "NAMESPACE[/NAME]";
@@ -81,8 +72,17 @@ CLI::App* RulesCommand::AddStored(CLI::App& rules, const char* name, const char*
       ->envname("WEIR_DATABASE")
       ->type_name("URL")
       ->default_str("weir.db");
-  added->callback(
-      [this, command] { chosen_ = [this, command](Streams io) { return command(stored_, io); }; });
+  CLI::Option* server =
+      added
+          ->add_option("--server", stored_.client.server,
+                       "Ask a running server instead: its --admin, HOST:PORT, tls:HOST:PORT or "
+                       "unix:PATH")
+          ->type_name("ADDRESS");
+  AddTokenOptions(*added, stored_.client);
+  added->callback([this, command, server] {
+    stored_.is_remote = server->count() > 0;
+    chosen_ = [this, command](Streams io) { return command(stored_, io); };
+  });
   return added;
 }
 
@@ -137,7 +137,7 @@ void RulesCommand::AddEditors(CLI::App& rules) {
 }
 
 void RulesCommand::AddAuthorship(CLI::App& command) {
-  stored_.by.author = DefaultAuthor();
+  stored_.by.author = LocalUser();
   command.add_flag("--dry-run", stored_.dry_run, "Say what would change, and change nothing");
   command.add_option("-m,--comment", stored_.by.comment, "Why, for the history");
   command.add_option("--author", stored_.by.author, "Who, for the history")->capture_default_str();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "server/log.h"
 #include "server/serve_options.h"
 #include "weir/result.h"
 
@@ -15,8 +16,10 @@ struct MetricsSources;
 
 class RunningServer {
  public:
-  // Says why not, if it cannot start.
-  static Result<std::unique_ptr<RunningServer>> Start(const ServeOptions& options);
+  // Says why not, if it cannot start. What happens to its rules goes to `log`, if there is one,
+  // which must outlive it.
+  static Result<std::unique_ptr<RunningServer>> Start(const ServeOptions& options,
+                                                      Log* log = nullptr);
   ~RunningServer();
   RunningServer(const RunningServer&) = delete;
   RunningServer& operator=(const RunningServer&) = delete;
@@ -30,9 +33,11 @@ class RunningServer {
   [[nodiscard]] std::string grpc_address() const;
   [[nodiscard]] std::string admin_address() const;
 
-  // Looks at once at what is read from files while it runs (certificates), and takes what is new.
-  // What cannot be used stays as it was: these are the reasons. From any thread.
+  // Reads again what it was told to read: rules, keys of clients, certificates. Returns what could
+  // not be, of which the last good one stays. From any thread.
   std::vector<std::string> Reload();
+  // Of the rules in force.
+  [[nodiscard]] std::string rules_version() const;
 
   // Readiness goes first, then requests under way are answered, for at most ten seconds.
   void Stop();

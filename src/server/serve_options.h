@@ -7,10 +7,19 @@
 
 #include "frontend/should_rate_limit.h"
 #include "net/tls_settings.h"
+#include "server/access_options.h"
 #include "server/connection_options.h"
 #include "server/identity_options.h"
+#include "server/log_options.h"
 
 namespace weir {
+
+// Why a server is made.
+enum class Purpose : std::uint8_t {
+  kServe,
+  kCheck,  // to see whether it could be: everything is read, nothing is written, nobody is listened
+           // to
+};
 
 struct ServeOptions {
   std::string http = "127.0.0.1:8080";  // see net/endpoint.h; empty: not at all
@@ -25,12 +34,16 @@ struct ServeOptions {
   std::string space = "default";
   std::string fields = "draft-10";
   std::string password;
+  bool observe = true;               // counts for /metrics, and watches who asks most
   std::string version;               // of the program, to be told
   bool merge_domains = false;        // descriptors of one domain may be in several files
   RateLimitOptions rate_limit = {};  // how Envoy is answered
+  AccessOptions access;
   IdentityOptions clients;
   ConnectionOptions connections;
   net::TlsOptions tls;
+  LogOptions log;
+  Purpose purpose = Purpose::kServe;
 };
 
 }  // namespace weir

@@ -9,24 +9,14 @@
 #include "catalog/database_url.h"
 #include "rule/rule_file.h"
 #include "rule/utf8.h"
+#include "server/client_commands.h"
+#include "server/remote_rules.h"
 #include "server/rule_input.h"
 #include "server/stored_rules_output.h"
 #include "service/rules_service.h"
 
 namespace weir {
 namespace {
-
-struct RulePlace {
-  std::string space;
-  std::string name;  // empty: all of the namespace
-};
-
-// The namespace ends at the first slash: a name may have more of them.
-RulePlace Split(const std::string& place) {
-  const std::size_t slash = place.find('/');
-  if (slash == std::string::npos) return {place, ""};
-  return {place.substr(0, slash), place.substr(slash + 1)};
-}
 
 enum class IfMissing : unsigned char { kMake, kRefuse };
 
@@ -44,28 +34,38 @@ Result<std::unique_ptr<catalog::RuleStore>> Open(const std::string& url, IfMissi
   return catalog::RuleStore::Open(url);
 }
 
-// Opens the database, does something with it and prints what comes of it.
+// Opens the database, or finds the server, does something with it and prints what comes of it.
 template <typename Ask, typename Print>
 int WithService(const StoredRulesOptions& options, Streams io, Ask ask, Print print,
                 IfMissing if_missing = IfMissing::kRefuse) {
+  const auto fail = [&](const Error& error) {
+    return PrintRefused({Refused::Why::kFailed, error.message, {}}, options.json, io);
+  };
+  const auto tell = [&](auto& service) -> int {
+    const auto result = ask(service);
+    if (const auto* refused = std::get_if<Refused>(&result)) {
+      return PrintRefused(*refused, options.json, io);
+    }
+    print(std::get<0>(result));
+    return kDone;
+  };
+  if (options.is_remote) {
+    Result<ApiClient> client = ClientOf(options.client);
+    if (!client) return fail(client.error());
+    RemoteRules service(std::move(*client));
+    return tell(service);
+  }
   Result<std::unique_ptr<catalog::RuleStore>> store = Open(options.database, if_missing);
-  if (!store) {
-    return PrintRefused({Refused::Why::kFailed, store.error().message, {}}, options.json, io);
-  }
+  if (!store) return fail(store.error());
   RulesService service(std::move(*store));
-  const auto result = ask(service);
-  if (const auto* refused = std::get_if<Refused>(&result)) {
-    return PrintRefused(*refused, options.json, io);
-  }
-  print(std::get<0>(result));
-  return kDone;
+  return tell(service);
 }
 
 template <typename Edit>
 int WithEdit(const StoredRulesOptions& options, Streams io, Edit edit) {
   const Intent intent = options.dry_run ? Intent::kDryRun : Intent::kForReal;
   return WithService(
-      options, io, [&](RulesService& service) { return edit(service, intent); },
+      options, io, [&](auto& service) { return edit(service, intent); },
       [&](const Applied& applied) {
         for (const rule::Problem& doubt : applied.doubts) {
           io.err << "note: " << doubt.ToString() << "\n";
@@ -77,7 +77,7 @@ int WithEdit(const StoredRulesOptions& options, Streams io, Edit edit) {
 
 // A rule was asked for, and not a whole namespace.
 bool NamesRule(const StoredRulesOptions& options, Streams io) {
-  const RulePlace place = Split(options.place);
+  const RulePlace place = SplitPlace(options.place);
   if (!place.space.empty() && !place.name.empty()) return true;
   io.err << "'" << rule::Shown(options.place) << "' names no rule; write NAMESPACE/NAME\n";
   return false;
@@ -89,7 +89,7 @@ int ListStoredRules(const StoredRulesOptions& options, Streams io) {
   std::optional<std::string_view> space;
   if (!options.place.empty()) space = options.place;
   return WithService(
-      options, io, [&](RulesService& service) { return service.List(space); },
+      options, io, [&](auto& service) { return service.List(space); },
       [&](const std::vector<catalog::StoredRule>& rules) {
         options.json ? PrintJson(rules, io.out) : PrintText(rules, io.out);
       });
@@ -97,9 +97,9 @@ int ListStoredRules(const StoredRulesOptions& options, Streams io) {
 
 int GetStoredRule(const StoredRulesOptions& options, Streams io) {
   if (!NamesRule(options, io)) return kUnreadable;
-  const RulePlace place = Split(options.place);
+  const RulePlace place = SplitPlace(options.place);
   return WithService(
-      options, io, [&](RulesService& service) { return service.Get(place.space, place.name); },
+      options, io, [&](auto& service) { return service.Get(place.space, place.name); },
       [&](const catalog::StoredRule& rule) {
         if (options.json) {
           PrintJson(rule, io.out);
@@ -110,10 +110,10 @@ int GetStoredRule(const StoredRulesOptions& options, Streams io) {
 }
 
 int ShowHistory(const StoredRulesOptions& options, Streams io) {
-  const RulePlace place = Split(options.place);
+  const RulePlace place = SplitPlace(options.place);
   return WithService(
       options, io,
-      [&](RulesService& service) { return service.History(place.space, place.name, options.most); },
+      [&](auto& service) { return service.History(place.space, place.name, options.most); },
       [&](const std::vector<catalog::Change>& changes) {
         options.json ? PrintJson(changes, io.out) : PrintText(changes, io.out);
       });
@@ -121,7 +121,7 @@ int ShowHistory(const StoredRulesOptions& options, Streams io) {
 
 int ExportNamespace(const StoredRulesOptions& options, Streams io) {
   return WithService(
-      options, io, [&](RulesService& service) { return service.Export(options.place); },
+      options, io, [&](auto& service) { return service.Export(options.place); },
       [&](const std::string& text) { io.out << text; });
 }
 
@@ -133,7 +133,7 @@ int PutRule(const StoredRulesOptions& options, Streams io) {
     return kUnreadable;
   }
   const catalog::RuleFile& file = files.front();
-  const int code = WithEdit(options, io, [&](RulesService& service, Intent intent) {
+  const int code = WithEdit(options, io, [&](auto& service, Intent intent) {
     return service.Put(options.place, file, options.from, options.by, intent);
   });
   rule::Problems ignored;
@@ -145,15 +145,15 @@ int PutRule(const StoredRulesOptions& options, Streams io) {
 
 int DeleteRule(const StoredRulesOptions& options, Streams io) {
   if (!NamesRule(options, io)) return kUnreadable;
-  const RulePlace place = Split(options.place);
-  return WithEdit(options, io, [&](RulesService& service, Intent intent) {
+  const RulePlace place = SplitPlace(options.place);
+  return WithEdit(options, io, [&](auto& service, Intent intent) {
     return service.Delete(place.space, place.name, options.from, options.by, intent);
   });
 }
 
 int RollBack(const StoredRulesOptions& options, Streams io) {
-  const RulePlace place = Split(options.place);
-  return WithEdit(options, io, [&](RulesService& service, Intent intent) {
+  const RulePlace place = SplitPlace(options.place);
+  return WithEdit(options, io, [&](auto& service, Intent intent) {
     return service.Rollback(place.space, place.name, options.to, options.by, intent);
   });
 }
@@ -163,7 +163,7 @@ int ImportFiles(const StoredRulesOptions& options, Streams io) {
   for (const std::string& path : options.files) {
     if (!ReadInput(path, io.in, io.err, files)) return kUnreadable;
   }
-  return WithEdit(options, io, [&](RulesService& service, Intent intent) {
+  return WithEdit(options, io, [&](auto& service, Intent intent) {
     return service.Import(files, options.by, intent);
   });
 }

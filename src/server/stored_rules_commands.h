@@ -1,4 +1,4 @@
-// The commands about the rules that are kept in a database.
+// The commands about the rules that are kept: in a database, or by a running server.
 #pragma once
 
 #include <optional>
@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "catalog/rule_store.h"
+#include "server/client_options.h"
 #include "server/streams.h"
 
 namespace weir {
 
 struct StoredRulesOptions {
   std::string database = "weir.db";
+  bool is_remote = false;  // ask the server of `client` instead
+  ClientOptions client = {};
   std::string place;               // NAMESPACE or NAMESPACE/NAME
   std::vector<std::string> files;  // paths, or "-"
   std::optional<catalog::Revision> from;

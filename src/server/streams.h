@@ -19,6 +19,8 @@ enum ExitCode : int {
   kConflict = 3,    // what is kept is not what the edit was made from
   kNotFound = 4,    // there is no such rule, or no such namespace
   kDatabase = 5,    // the database failed
+  // Of commands that ask a server (server/client_commands.h), for which nothing can conflict.
+  kNoAnswer = 3,  // it cannot be reached, or does not let us
 };
 
 }  // namespace weir

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/check.h"
-#include "rule/key.h"
 #include "rule/match_memo.h"
 #include "service/count_check.h"
+#include "service/hits.h"
 #include "service/policy.h"
 #include "service/rule_in_use.h"
 
@@ -83,7 +83,10 @@ Permits CheckReply::remaining() const {
 }
 
 Checker::Checker(std::unique_ptr<Ledger> ledger, CheckerOptions options)
-    : ledger_(std::move(ledger)), options_(std::move(options)), active_(NoRules()) {}
+    : ledger_(std::move(ledger)),
+      options_(std::move(options)),
+      watch_(ledger_->seed()),
+      active_(NoRules()) {}
 
 rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string version) {
   rule::Problems problems;
@@ -101,6 +104,7 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
   for (const Limit& limit : active->book->limits()) {
     active->limits.push_back(enter(limit));
     active->policies.push_back(PolicyText(limit));
+    active->limit_texts.push_back(limit.ToString());
   }
   active->counting = CountingWindows(*active->book, enter);
   for (const rule::RuleSet& set : active->book->sets()) {
@@ -114,30 +118,6 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
   active->counters = counters_.Enter(*active->book);
   active_.Publish(std::move(active));
   return problems;
-}
-
-template <typename Use>
-void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
-                         const rule::Values& values, std::span<const std::uint32_t> found,
-                         Instant now, const Use& use) const {
-  for (const std::uint32_t number : found) {
-    const CompiledRule& rule = space.rules()[number];
-    if (!IsInForce(rule, now)) continue;
-    const CompiledAllowance* other = rule.OverrideFor(values, now);
-    for (const rule::Counter& counter : rule.counters) {
-      if (other != nullptr && counter.is_tier) continue;
-      const CompiledAllowance& allowance = other != nullptr ? *other : counter.allowance;
-      if (allowance.kind == CompiledAllowance::Kind::kUnlimited) continue;
-      rule::KeyBytes bytes(counter.id ^ allowance.salt, ledger_->seed());
-      if (!rule::AddKey(counter.key, values, bytes)) continue;
-      const KeyHash key = ledger_->Hash(bytes.bytes());
-      // Asking under a rule that counts failures is free.
-      const bool looks_only =
-          request.intent == CheckRequest::Intent::kLook || rule.rule->counts == Counts::kFailures;
-      use(Hit{&rule, &allowance, key, request.cost ? *request.cost : rule.CostOf(values),
-              IsEnforced(rule, key), looks_only});
-    }
-  }
 }
 
 void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply) {
@@ -167,14 +147,17 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   const rule::Space& space = *reply.space_;
   Memo().Find(space, values, ledger_->seed(), reply.found_);
   reply.allowed_by_ = AllowListed(space, reply.found_, now);
+  if (reply.allowed_by_ == nullptr) Ask(request, values, now, reply);
   // Of a look there is nothing to count: no request passed or was refused.
-  const bool counted = request.intent == CheckRequest::Intent::kTake;
-  if (reply.allowed_by_ != nullptr) {
-    if (!counted) return;
-    active.counters.Count(*reply.allowed_by_, RuleOutcome::kAllowed);
-    active.counters.Count(space, RequestOutcome::kAllowed);
-    return;
-  }
+  if (request.intent == CheckRequest::Intent::kLook || !options_.observe) return;
+  CountCheck(reply, space, active.counters);
+  if (watch_.IsTurn(now)) Show(request, values, now, reply);
+}
+
+void Checker::Ask(const CheckRequest& request, const rule::Values& values, Instant now,
+                  CheckReply& reply) {
+  const ActiveRules& active = **reply.rules_;
+  const rule::Space& space = *reply.space_;
   ForEachHit(request, space, values, reply.found_, now,
              [&](const Hit& hit) { Collect(hit, active, now, reply); });
   LookOnly(request.intent, now, reply);
@@ -186,7 +169,7 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   }
   if (reply.refused_) {
     Look(reply.shadow_, now, reply);
-    if (counted) {
+    if (request.intent == CheckRequest::Intent::kTake) {
       Ban(reply.enforced_, now, reply);
       Ban(reply.looks_, now, reply);
     }
@@ -202,7 +185,6 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
       reply.decisive_ = i;
     }
   }
-  if (counted) CountCheck(reply, space, active.counters);
 }
 
 // What refuses at once is found out here; what has to be taken is put aside for later.

@@ -30,6 +30,7 @@
 #include "rule/rulebook.h"
 #include "service/counting_window.h"
 #include "service/rule_counters.h"
+#include "service/watch.h"
 #include "weir/decision.h"
 
 namespace weir {
@@ -60,6 +61,7 @@ struct ActiveRules {
   std::unique_ptr<const rule::Rulebook> book;
   std::vector<Ledger::LimitHandle> limits;  // by their numbers in the book
   std::vector<std::string> policies;        // the same, in words: service/policy.h
+  std::vector<std::string> limit_texts;     // the same, as rules write them
   // For rules that ban, by the time they ban for. Being banned is having used up one per that time.
   std::map<Nanos, Ledger::LimitHandle> bans;
   CountingWindows counting;  // for checks by descriptors
@@ -150,6 +152,8 @@ class CheckReply {
 struct CheckerOptions {
   // Elastic rules may be exceeded while this says so.
   std::function<bool()> has_room = {};
+  // Counts what rules say, and watches who asks. Without it there is nothing to be seen of either.
+  bool observe = true;
 };
 
 class Checker {
@@ -183,11 +187,14 @@ class Checker {
   [[nodiscard]] Ledger& ledger() noexcept { return *ledger_; }
   // Those of rules are with the rules: rules()->counters.
   [[nodiscard]] RuleCounters& counters() noexcept { return counters_; }
+  [[nodiscard]] Watch& watch() noexcept { return watch_; }
+  [[nodiscard]] bool observes() const noexcept { return options_.observe; }
 
  private:
   // A counter of a rule that a request has a key for.
   struct Hit {
     const rule::CompiledRule* rule;
+    const rule::Counter* counter;
     const rule::CompiledAllowance* allowance;
     KeyHash key;
     Permits cost;
@@ -202,6 +209,8 @@ class Checker {
   // fact: asks cost what the request does.
   template <typename Use>
   void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
+  // Every rule that was found.
+  void Ask(const CheckRequest& request, const rule::Values& values, Instant now, CheckReply& reply);
   void Collect(const Hit& hit, const ActiveRules& active, Instant now, CheckReply& reply);
   void Look(const CheckReply::Asks& asks, Instant now, CheckReply& reply);
   void LookOnly(CheckRequest::Intent intent, Instant now, CheckReply& reply);
@@ -211,10 +220,14 @@ class Checker {
   [[nodiscard]] bool HasRoom() const { return options_.has_room && options_.has_room(); }
   void TakeShadow(Instant now, CheckReply& reply);
   void Ban(const CheckReply::Asks& asks, Instant now, CheckReply& reply);
+  // Adds the decision to what is watched.
+  void Show(const CheckRequest& request, const rule::Values& values, Instant now,
+            const CheckReply& reply);
 
   std::unique_ptr<Ledger> ledger_;
   CheckerOptions options_;
   RuleCounters counters_;  // outlives the rules, which give back what they have of it
+  Watch watch_;
   Published<ActiveRules> active_;
 };
 

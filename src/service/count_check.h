@@ -29,12 +29,16 @@ inline RuleOutcome OutcomeOf(const Finding& finding, bool allowed) noexcept {
 inline RequestOutcome OutcomeOf(const CheckReply& reply) noexcept {
   if (!reply.allowed()) return RequestOutcome::kDenied;
   if (reply.wait() > Nanos(0)) return RequestOutcome::kDelayed;
-  return reply.findings().empty() ? RequestOutcome::kUnmatched : RequestOutcome::kAllowed;
+  const bool matched = !reply.findings().empty() || reply.allowed_by() != nullptr;
+  return matched ? RequestOutcome::kAllowed : RequestOutcome::kUnmatched;
 }
 
-// REQUIRES: `reply` is complete, of `space`, whose rules `counters` are of, and by no allow-list.
+// REQUIRES: `reply` is complete, of `space`, whose rules `counters` are of.
 inline void CountCheck(const CheckReply& reply, const rule::Space& space,
                        const RuleCounters::Lease& counters) noexcept {
+  if (const rule::CompiledRule* rule = reply.allowed_by()) {
+    counters.Count(*rule, RuleOutcome::kAllowed);
+  }
   const std::span<const Finding> findings = reply.findings();
   // The findings of a rule stand side by side.
   for (std::size_t i = 0; i < findings.size();) {

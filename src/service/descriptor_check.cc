@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "rule/key.h"
+#include "rule/utf8.h"
 #include "service/policy.h"
 #include "service/rule_in_use.h"
+#include "service/shown_values.h"
 
 namespace weir {
 
@@ -72,9 +76,10 @@ void DescriptorReply::Clear() {
 // One check, on its way from the descriptors to the reply.
 class DescriptorChecker::Round {
  public:
-  Round(Ledger& ledger, const DescriptorOptions& options, const DescriptorRequest& request,
+  Round(Checker& checker, const DescriptorOptions& options, const DescriptorRequest& request,
         Instant now, DescriptorReply& reply)
-      : ledger_(ledger),
+      : checker_(checker),
+        ledger_(checker.ledger()),
         options_(options),
         request_(request),
         now_(now),
@@ -94,7 +99,9 @@ class DescriptorChecker::Round {
     }
     TakePending();
     Judge();
+    if (!checker_.observes()) return;
     CountOutcomes();
+    if (checker_.watch().IsTurn(now_)) Show();
   }
 
  private:
@@ -349,6 +356,56 @@ class DescriptorChecker::Round {
                                                    : RequestOutcome::kUnmatched);
   }
 
+  // Adds the decision to what is watched.
+  void Show() const {
+    SeenDecision seen{.at = now_,
+                      .space = space_.name(),
+                      .attributes = {},
+                      .allowed = !reply_.refused_,
+                      .cost = Permits{std::max<std::uint32_t>(request_.hits, 1)},
+                      .allowed_by = {},
+                      .parts = {}};
+    std::vector<Watch::Use> uses;
+    seen.parts.reserve(reply_.statuses_.size());  // uses look at them
+    for (std::size_t i = 0; i < reply_.statuses_.size(); ++i) {
+      const DescriptorStatus& status = reply_.statuses_[i];
+      if (status.rule == nullptr) continue;
+      const DescriptorAsk& ask = request_.descriptors[i];
+      std::string key;
+      for (const rule::RequestEntry& entry : ask.entries) {
+        std::string value = ShownValue(entry.key, entry.value, ledger_.seed());
+        key.append(key.empty() ? "" : " ").append(rule::Shown(entry.key)).append("=").append(value);
+        seen.attributes.emplace_back(rule::Shown(entry.key), std::move(value));
+      }
+      seen.parts.push_back({.rule = status.rule->rule->name,
+                            .key = std::move(key),
+                            .limit = ShownLimit(*status.rule),
+                            .outcome = OutcomeOf(status),
+                            .remaining = Permits{status.remaining},
+                            .retry_after = status.until_reset.value_or(Nanos(0))});
+      const Hits hits = HitsOf(request_, ask);
+      const bool denied = status.over || status.over_in_shadow;
+      const bool consumes = !denied && !reply_.refused_ && hits.are == HitsAre::kTaken;
+      uses.push_back({.rule = status.rule->rule->name,
+                      .key = seen.parts.back().key,
+                      .consumed = consumes ? hits.count : 0,
+                      .denied = denied});
+    }
+    checker_.watch().Add(std::move(seen), uses);
+  }
+
+  [[nodiscard]] std::string ShownLimit(const CompiledRule& rule) const {
+    const CompiledAllowance& allowance = rule.counters[0].allowance;
+    if (allowance.kind == CompiledAllowance::Kind::kUnlimited) return "unlimited";
+    if (allowance.kind == CompiledAllowance::Kind::kBlocked) return "blocked";
+    std::string text;
+    for (const std::uint32_t limit : allowance.limits) {
+      text.append(text.empty() ? "" : " + ").append(active_.limit_texts[limit]);
+    }
+    return text;
+  }
+
+  Checker& checker_;
   Ledger& ledger_;
   const DescriptorOptions& options_;
   const DescriptorRequest& request_;
@@ -368,7 +425,7 @@ void DescriptorChecker::Check(const DescriptorRequest& request, Instant now,
     checker_.counters().CountUnknownSpace();
     return;
   }
-  Round(checker_.ledger(), options_, request, now, reply).Run();
+  Round(checker_, options_, request, now, reply).Run();
 }
 
 }  // namespace weir
