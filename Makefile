@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 30
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build configure build serve test test-envoy bench bench-server bench-billion flood check \
+.PHONY: help deps deps-build configure build serve test test-envoy bench bench-server bench-billion flood soak check \
 	check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install \
 	package test-package configuration-page deps-package
 
@@ -49,6 +49,10 @@ bench-server: configure ## measure the server beside Redis, nginx and libgrpc++ 
 bench-billion: configure ## the benchmark with a billion keys (24 GiB of memory)
 	cmake --build --preset release --target billion_bench
 	build/bench/billion_bench
+
+soak: configure ## the server under all that happens to servers, for MINUTES (20)
+	cmake --build --preset release --target weir_load weir-cli
+	tools/soak.py --minutes $(or $(MINUTES),20)
 
 flood: configure ## a hundred million new keys against a running server (some minutes)
 	cmake --build --preset release --target flood_bench weir-cli

@@ -23,6 +23,7 @@ class AccessConcurrentTest : public testing::Test {
     options.http = "127.0.0.1:0";
     options.resp = "127.0.0.1:0";
     options.grpc = "";
+    options.admin = "";
     options.state = folder_.path();
     options.max_keys = 1000;
     options.threads = 1;

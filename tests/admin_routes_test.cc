@@ -35,8 +35,9 @@ struct Example {
   std::string query = {};  // without a '?'
   std::string body = {};
   std::string tag_path = {};      // where the ETag is told; empty: by POST /v1/keys/lookup
-  std::string missing_path = {};  // these two answer 404
+  std::string missing_path = {};  // these three answer 404
   std::string missing_body = {};
+  std::string missing_query = {};
   std::string unusable_path = {};  // these two answer 422
   std::string unusable_body = {};
 };
@@ -115,6 +116,11 @@ const std::map<std::string, Example>& Examples() {
        {.path = "/v1/explain",
         .body = R"({"namespace":"shop","attributes":{"path":"/login","user":"ann"},"cost":2})",
         .missing_body = R"({"namespace":"nowhere"})"}},
+      {"GET /v1/decisions", {.path = "/v1/decisions"}},
+      {"GET /v1/top",
+       {.path = "/v1/top",
+        .query = "namespace=shop&rule=login",
+        .missing_query = "namespace=shop&rule=nothing"}},
       {"GET /v1/audit", {.path = "/v1/audit"}},
   };
   return examples;
@@ -300,6 +306,9 @@ class AdminRoutesConcurrentTest : public testing::TestWithParam<AdminRoute> {
       if (!body.empty()) ask.body = body;
       return StatusOf("admin", ask);
     };
+    if (!example_.missing_query.empty()) {
+      EXPECT_EQ(StatusOf("admin", {.target = example_.path + "?" + example_.missing_query}), 404);
+    }
     if (!example_.missing_path.empty() || !example_.missing_body.empty()) {
       EXPECT_EQ(ask_with(example_.missing_path, example_.missing_body), 404);
     }

@@ -271,6 +271,27 @@ TEST_F(AdminConcurrentTest, ListsComeInPages) {
                "all/of");
 }
 
+TEST_F(AdminConcurrentTest, WhoAsksMostAndWhoIsRefusedCanBeSeen) {
+  for (int i = 0; i < 5; ++i) Allows("ann");
+  Allows("bob");
+  const rapidjson::Document top = Parsed(Get("/v1/top?namespace=shop&rule=login&limit=1").body);
+  ASSERT_EQ(top["keys"].Size(), 1U);
+  EXPECT_STREQ(top["keys"][0]["key"].GetString(), "user=ann");
+  EXPECT_EQ(top["keys"][0]["count"].GetInt(), 3);
+  const rapidjson::Document denied =
+      Parsed(Get("/v1/top?namespace=shop&rule=login&by=denied").body);
+  EXPECT_EQ(denied["keys"][0]["count"].GetInt(), 2);
+  const rapidjson::Document refused =
+      Parsed(Get("/v1/decisions?rule=login&allowed=false&limit=1").body);
+  ASSERT_EQ(refused["decisions"].Size(), 1U);
+  EXPECT_STREQ(refused["decisions"][0]["attributes"]["user"].GetString(), "ann");
+  EXPECT_STREQ(refused["decisions"][0]["limits"][0]["outcome"].GetString(), "banned");
+  EXPECT_EQ(Parsed(Get("/v1/decisions?allowed=true").body)["decisions"].Size(), 4U);
+  EXPECT_EQ(Parsed(Get("/v1/decisions?namespace=other").body)["decisions"].Size(), 0U);
+  EXPECT_EQ(Get("/v1/top?namespace=shop&rule=login&by=luck").status, 400);
+  EXPECT_EQ(Get("/v1/top?namespace=shop").status, 400);
+}
+
 TEST_F(AdminConcurrentTest, TheStatusTellsOfEveryPart) {
   const rapidjson::Document status = Parsed(Get("/v1/status").body);
   EXPECT_STREQ(status["version"].GetString(), "9.9");

@@ -95,6 +95,9 @@ TEST_F(TlsConcurrentTest, AnAdminPortIsNotOpenedToOthersInPlainText) {
                                          "text; write tls:0.0.0.0:0"));
   options.admin = "tls:0.0.0.0:0";
   EXPECT_EQ(WhyNot(options), "it started");
+  // Also where nothing else is encrypted.
+  options.http = options.resp = options.grpc = "";
+  EXPECT_EQ(WhyNot(options), "it started");
 }
 
 TEST_F(TlsConcurrentTest, WhoSpeaksInPlainTextIsNotAnswered) {

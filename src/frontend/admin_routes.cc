@@ -9,6 +9,7 @@
 #include "frontend/admin_keys.h"
 #include "frontend/admin_rules.h"
 #include "frontend/admin_status.h"
+#include "frontend/admin_watch.h"
 #include "frontend/openapi.h"
 
 namespace weir {
@@ -38,6 +39,15 @@ constexpr std::array kChange = {kDryRun, kComment};
 constexpr std::array kRollBack = {
     AdminParameter{"to", Type::kCount, "The revision to go back to; required"}, kDryRun, kComment};
 constexpr std::array kReset = {kDryRun};
+constexpr std::array kDecisions = {
+    AdminParameter{"namespace", Type::kText, "Only of this one"},
+    AdminParameter{"rule", Type::kText, "Only where this one had a say"},
+    AdminParameter{"allowed", Type::kFlag, "Only those that passed, or only those that did not"},
+    kLimit};
+constexpr std::array kTop = {AdminParameter{"namespace", Type::kText, "Required"},
+                             AdminParameter{"rule", Type::kText, "Required"},
+                             AdminParameter{"by", Type::kText, "consumed, or denied; consumed"},
+                             kLimit};
 
 constexpr std::array<std::uint16_t, 1> kNotFound = {404};
 constexpr std::array<std::uint16_t, 2> kEither = {404, 422};
@@ -236,6 +246,21 @@ constexpr std::array kRoutes = {
                .answer_schema = "Explanation",
                .statuses = kNotFound,
                .handler = ExplainCall},
+    AdminRoute{.method = "GET",
+               .path = "/v1/decisions",
+               .least = Role::kViewer,
+               .summary = "The last decisions, the youngest first, each with its reasons",
+               .query = kDecisions,
+               .answer_schema = "Decisions",
+               .handler = GetDecisions},
+    AdminRoute{.method = "GET",
+               .path = "/v1/top",
+               .least = Role::kViewer,
+               .summary = "Who consumes most under a rule, or is refused most",
+               .query = kTop,
+               .answer_schema = "Top",
+               .statuses = kNotFound,
+               .handler = GetTop},
     AdminRoute{.method = "GET",
                .path = "/v1/audit",
                .least = Role::kAdmin,

@@ -151,6 +151,32 @@ inline constexpr std::string_view kOpenApiSchemas = R"json({
       "additionalProperties": false, "properties": {
         "open": {"type": "integer"}, "accepted": {"type": "integer"},
         "received_bytes": {"type": "integer"}, "sent_bytes": {"type": "integer"}}}}},
+"Decisions": {"type": "object", "required": ["decisions"],
+  "additionalProperties": false, "properties": {
+    "decisions": {"type": "array", "items": {"type": "object",
+      "required": ["time", "namespace", "allowed", "allowed_by", "cost", "wait_ms",
+                   "attributes", "limits"],
+      "additionalProperties": false, "properties": {
+        "time": {"type": "string", "format": "date-time"}, "namespace": {"type": "string"},
+        "allowed": {"type": "boolean"}, "allowed_by": {"type": ["string", "null"]},
+        "cost": {"type": "integer"}, "wait_ms": {"type": ["integer", "null"]},
+        "attributes": {"$ref": "#/components/schemas/Attributes"},
+        "limits": {"type": "array", "items": {"type": "object",
+          "required": ["rule", "key", "limit", "outcome", "remaining", "retry_after_ms"],
+          "additionalProperties": false, "properties": {
+            "rule": {"type": "string"}, "key": {"type": "string"},
+            "limit": {"type": "string"}, "outcome": {"type": "string"},
+            "remaining": {"type": "integer"},
+            "retry_after_ms": {"type": ["integer", "null"]}}}}}}}}},
+"Top": {"type": "object", "required": ["namespace", "rule", "by", "since", "one_in", "keys"],
+  "additionalProperties": false, "properties": {
+    "namespace": {"type": "string"}, "rule": {"type": "string"},
+    "by": {"enum": ["consumed", "denied"]},
+    "since": {"type": "string", "format": "date-time"}, "one_in": {"type": "integer"},
+    "keys": {"type": "array", "items": {"type": "object",
+      "required": ["key", "count", "excess"], "additionalProperties": false, "properties": {
+        "key": {"type": "string"}, "count": {"type": "integer"},
+        "excess": {"type": "integer"}}}}}},
 "AuditTrail": {"type": "object", "required": ["entries"],
   "additionalProperties": false, "properties": {
     "entries": {"type": "array", "items": {"type": "object"}}}}

@@ -16,11 +16,11 @@
 
 namespace weir::net::openssl {
 
-template <auto kFree>
+template <auto Free>
 struct Freer {
   template <typename T>
   void operator()(T* object) const {
-    kFree(object);
+    Free(object);
   }
 };
 

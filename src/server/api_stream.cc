@@ -44,6 +44,16 @@ class PlainStream final : public ApiStream {
   Descriptor socket_;
 };
 
+class EncryptedStream final : public ApiStream {
+ public:
+  explicit EncryptedStream(std::unique_ptr<net::TlsClient> client) : client_(std::move(client)) {}
+  std::optional<Error> Send(std::string_view bytes) override { return client_->Send(bytes); }
+  Result<std::size_t> Receive(std::span<char> into) override { return client_->Receive(into); }
+
+ private:
+  std::unique_ptr<net::TlsClient> client_;
+};
+
 // Waits for the connection that was begun. 0, or why there is none.
 int Finish(const Descriptor& socket, std::chrono::milliseconds timeout) {
   pollfd wait{socket.get(), POLLOUT, 0};
@@ -78,6 +88,18 @@ Result<std::unique_ptr<ApiStream>> ConnectPlain(const net::Endpoint& server,
     return Reason(errno);
   }
   return std::unique_ptr<ApiStream>(std::make_unique<PlainStream>(std::move(plain)));
+}
+
+ApiConnect ConnectAs(net::TlsClientOptions tls) {
+  return [tls](const net::Endpoint& server,
+               std::chrono::milliseconds timeout) -> Result<std::unique_ptr<ApiStream>> {
+    if (!server.tls) return ConnectPlain(server, timeout);
+    net::TlsClientOptions options = tls;
+    options.timeout = timeout;
+    Result<std::unique_ptr<net::TlsClient>> client = net::TlsClient::Connect(server, options);
+    if (!client) return client.error();
+    return std::unique_ptr<ApiStream>(std::make_unique<EncryptedStream>(std::move(*client)));
+  };
 }
 
 }  // namespace weir

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "net/endpoint.h"
+#include "net/tls_client.h"
 #include "weir/result.h"
 
 namespace weir {
@@ -33,5 +34,8 @@ using ApiConnect = std::function<Result<std::unique_ptr<ApiStream>>(
 
 Result<std::unique_ptr<ApiStream>> ConnectPlain(const net::Endpoint& server,
                                                 std::chrono::milliseconds timeout);
+// With TLS where the endpoint says so (tls:HOST:PORT), else plain. Of `tls` the timeout is the
+// call's.
+ApiConnect ConnectAs(net::TlsClientOptions tls);
 
 }  // namespace weir

@@ -11,23 +11,6 @@
 namespace weir {
 namespace {
 
-// The member of an answer that is a list: each of these calls has one.
-const JsonValue& ListIn(const JsonValue& answer) {
-  static const JsonValue kNone;
-  for (const auto& member : answer.members) {
-    if (member.second.kind == JsonValue::Kind::kList) return member.second;
-  }
-  return kNone;
-}
-
-int AskForList(const ClientQuestion& question, const std::string& target,
-               const std::string& nothing, Streams io) {
-  ExitCode code = kDone;
-  const auto answer = AskServer(question.client, {.target = target}, io, code);
-  if (answer && !question.client.json) PrintObjects(ListIn(*answer), nothing, io.out);
-  return code;
-}
-
 void AddRules(const JsonValue& status, std::vector<TextRow>& rows) {
   const JsonValue& rules = status["rules"];
   const bool in_force = rules["state"].text == "in_force";
@@ -162,30 +145,14 @@ int ExplainNow(const ClientQuestion& question, Streams io) {
   return decision["allowed"].is_true() ? kDone : kWrong;
 }
 
-int ShowTop(const ClientQuestion& question, Streams io) {
-  const RulePlace place = SplitPlace(question.place);
-  return AskForList(question,
-                    "/v1/top" + ApiQuery({{"namespace", place.space},
-                                          {"rule", place.name},
-                                          {"by", question.by},
-                                          {"limit", std::to_string(question.most)}}),
-                    "nobody yet", io);
-}
-
-int ShowDecisions(const ClientQuestion& question, Streams io) {
-  const RulePlace place = SplitPlace(question.place);
-  const std::string allowed = question.allowed ? "true" : question.denied ? "false" : "";
-  return AskForList(question,
-                    "/v1/decisions" + ApiQuery({{"namespace", place.space},
-                                                {"rule", place.name},
-                                                {"allowed", allowed},
-                                                {"limit", std::to_string(question.most)}}),
-                    "there are none yet", io);
-}
-
 int ShowAudit(const ClientQuestion& question, Streams io) {
-  return AskForList(question, "/v1/audit" + ApiQuery({{"limit", std::to_string(question.most)}}),
-                    "nothing was changed yet", io);
+  const std::string target = "/v1/audit" + ApiQuery({{"limit", std::to_string(question.most)}});
+  ExitCode code = kDone;
+  const auto trail = AskServer(question.client, {.target = target}, io, code);
+  if (trail && !question.client.json) {
+    PrintObjects((*trail)["entries"], "nothing was changed yet", io.out);
+  }
+  return code;
 }
 
 }  // namespace weir

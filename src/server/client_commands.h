@@ -44,8 +44,9 @@ RulePlace SplitPlace(const std::string& place);
 
 int ShowStatus(const ClientQuestion& question, Streams io);
 int ExplainNow(const ClientQuestion& question, Streams io);
+int ShowAudit(const ClientQuestion& question, Streams io);
+// In client_watch.cc.
 int ShowTop(const ClientQuestion& question, Streams io);
 int ShowDecisions(const ClientQuestion& question, Streams io);
-int ShowAudit(const ClientQuestion& question, Streams io);
 
 }  // namespace weir

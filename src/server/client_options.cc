@@ -30,16 +30,10 @@ Result<std::string> ReadToken(const std::string& path) {
   return token;
 }
 
-bool IsOnThisMachine(const std::string& server) {
-  const Result<net::Endpoint> endpoint = net::Endpoint::Parse(server);
-  return endpoint && (endpoint->is_unix() || endpoint->host == "localhost" ||
-                      endpoint->host == "::1" || endpoint->host.starts_with("127."));
-}
-
-Result<std::string> FindToken(const ClientOptions& options) {
+Result<std::string> FindToken(const ClientOptions& options, const net::Endpoint& server) {
   if (!options.token_file.empty()) return ReadToken(options.token_file);
   if (const char* token = std::getenv("WEIR_TOKEN"); token != nullptr) return std::string(token);
-  if (!IsOnThisMachine(options.server)) return std::string();
+  if (!server.is_local()) return std::string();
   const Result<std::string> admin = ReadToken(AdminTokenIn(options.state));
   return admin ? *admin : std::string();  // the server says what is missing
 }
@@ -47,7 +41,8 @@ Result<std::string> FindToken(const ClientOptions& options) {
 }  // namespace
 
 void AddClientOptions(CLI::App& command, ClientOptions& options) {
-  command.add_option("--server", options.server, "Its --admin: HOST:PORT or unix:PATH")
+  command
+      .add_option("--server", options.server, "Its --admin: HOST:PORT, tls:HOST:PORT or unix:PATH")
       ->envname("WEIR_SERVER")
       ->capture_default_str();
   AddTokenOptions(command, options);
@@ -63,6 +58,21 @@ void AddTokenOptions(CLI::App& command, ClientOptions& options) {
       ->capture_default_str();
   command.add_option("--timeout", options.timeout, "How long to wait for the server")
       ->capture_default_str();
+  const std::string group = "TLS";
+  command.add_option("--tls-ca", options.tls.ca, "Who vouches for the server; else the system's")
+      ->group(group);
+  command
+      .add_option("--tls-name", options.tls.server_name,
+                  "What its certificate is for, if not for the host that is asked")
+      ->group(group);
+  CLI::Option* certificate =
+      command
+          .add_option("--tls-certificate", options.tls.certificate, "Our own, if it asks for one")
+          ->group(group);
+  CLI::Option* key =
+      command.add_option("--tls-key", options.tls.key, "The key of it")->group(group);
+  certificate->needs(key);
+  key->needs(certificate);
 }
 
 Result<ApiClient> ClientOf(const ClientOptions& options) {
@@ -70,14 +80,21 @@ Result<ApiClient> ClientOf(const ClientOptions& options) {
   if (!timeout || *timeout < std::chrono::milliseconds(1) || *timeout > std::chrono::hours(24)) {
     return Error{"--timeout: expected a time such as 10s, got '" + options.timeout + "'"};
   }
-  Result<std::string> token = FindToken(options);
+  const Result<net::Endpoint> server = net::Endpoint::Parse(options.server);
+  if (!server) return Error{"--server: " + server.error().message};
+  Result<std::string> token = FindToken(options, *server);
   if (!token) return token.error();
+  if (!token->empty() && !server->tls && !server->is_local()) {
+    return Error{"--server " + options.server +
+                 ": the token would go there in plain text; write tls:" + options.server};
+  }
   if (!std::all_of(token->begin(), token->end(), wire::IsFieldChar)) {
     return Error{"the token has characters that no token has; give it as weir token printed it"};
   }
   return ApiClient({.server = options.server,
                     .token = std::move(*token),
-                    .timeout = std::chrono::ceil<std::chrono::milliseconds>(*timeout)});
+                    .timeout = std::chrono::ceil<std::chrono::milliseconds>(*timeout),
+                    .connect = ConnectAs(options.tls)});
 }
 
 std::string RefusalText(const wire::HttpAnswer& answer) {

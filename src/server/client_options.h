@@ -21,6 +21,7 @@ struct ClientOptions {
   std::string token_file = {};
   std::string state = "weir-state";  // where the token of a server on this machine is
   std::string timeout = "10s";
+  net::TlsClientOptions tls = {};  // of a server at tls:HOST:PORT
   bool json = false;
 };
 
@@ -29,7 +30,8 @@ void AddClientOptions(CLI::App& command, ClientOptions& options);
 void AddTokenOptions(CLI::App& command, ClientOptions& options);
 
 // The token is the one of --token-file, or else of the environment's WEIR_TOKEN, or else the one
-// that a server on this machine keeps in its folder: that one goes to no other machine.
+// that a server on this machine keeps in its folder: that one goes to no other machine. None goes
+// to another machine in plain text.
 Result<ApiClient> ClientOf(const ClientOptions& options);
 
 // What a server's refusal says to people: its detail and what else it lists.

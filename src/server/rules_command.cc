@@ -75,7 +75,8 @@ CLI::App* RulesCommand::AddStored(CLI::App& rules, const char* name, const char*
   CLI::Option* server =
       added
           ->add_option("--server", stored_.client.server,
-                       "Ask a running server instead: its --admin, HOST:PORT or unix:PATH")
+                       "Ask a running server instead: its --admin, HOST:PORT, tls:HOST:PORT or "
+                       "unix:PATH")
           ->type_name("ADDRESS");
   AddTokenOptions(*added, stored_.client);
   added->callback([this, command, server] {

@@ -148,9 +148,9 @@ MetricsSources RunningServer::MetricsOf(const Parts& parts) {
 AdminParts RunningServer::AdminOf(const Parts& parts) {
   AdminParts admin;
   admin.checker = parts.checker.get();
-  admin.files = parts.options.rules;
   admin.access = parts.access.tokens.get();
   admin.audit = parts.access.audit.get();
+  admin.files = parts.options.rules;
   admin.look_now = [retriever = parts.retriever.get()] {
     return retriever->LookNow(kAdminPatience);
   };
@@ -201,6 +201,7 @@ std::optional<Error> RunningServer::Parts::ReadOptions() {
   Result<ConnectionSettings> settings = Read(options.connections);
   if (!settings) return settings.error();
   connections = *settings;
+  if (auto error = RefusePlainToOthers({"--admin", options.admin})) return error;
   Result<std::unique_ptr<net::TlsContext>> context =
       OpenTls(options.tls, {{"--http", options.http},
                             {"--resp", options.resp},
@@ -298,7 +299,7 @@ std::optional<Error> RunningServer::Parts::ListenNowhere() {
   resp_address = options.resp;
   grpc_address = options.grpc;
   admin_address = options.admin;
-  return RefusePlainToOthers({"--admin", options.admin});
+  return std::nullopt;
 }
 
 std::string RunningServer::http_address() const { return parts_->http_address; }
@@ -349,8 +350,8 @@ std::vector<std::string> RunningServer::Reload() {
 
 void RunningServer::Stop() {
   parts_->ready = false;
-  if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
   parts_->server->Stop(kDrain);
+  if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
 }
 
 }  // namespace weir

@@ -9,6 +9,7 @@
 #include "rule/utf8.h"
 #include "service/counting_window.h"
 #include "service/rule_in_use.h"
+#include "service/shown_values.h"
 
 namespace weir {
 namespace {
@@ -39,20 +40,6 @@ NoSuchKey NoRule(const KeyQuestion& question, const rule::Space* space) {
     message += "; " + rule::Suggest(question.rule, names);
   }
   return {Why::kNoSuchRule, std::move(message)};
-}
-
-std::string TextOf(const Counter& counter, const rule::Schema& schema, const rule::Values& values) {
-  std::string text;
-  for (const rule::CompiledKeyPart& part : counter.key) {
-    text += (text.empty() ? "" : " ") + schema.names()[part.attribute] + "=";
-    if (part.is_address) {
-      const rule::Address& ip = *values.ip();
-      text += rule::Network(ip, ip.is_v4() ? part.bits.v4 : part.bits.v6).ToString();
-    } else {
-      text += rule::Shown(values[part.attribute]);
-    }
-  }
-  return text.empty() ? "all requests" : text;
 }
 
 // One lookup, on its way from the question to the counters.
@@ -119,7 +106,7 @@ class Search {
       Place place{.by = counter.is_tier    ? KeyState::By::kTier
                         : other != nullptr ? KeyState::By::kOverride
                                            : KeyState::By::kRule,
-                  .text = TextOf(counter, space.schema(), values),
+                  .text = ShownKey(counter.key, space.schema(), values, ledger_.seed()),
                   .allowance = other != nullptr ? other : &counter.allowance,
                   .keys = {}};
       // An override takes the place of the tiers, but they still remember.
@@ -154,9 +141,12 @@ class Search {
     }
     rule::KeyBytes bytes(rule_->counters[0].id, ledger_.seed());
     std::string text;
-    for (const std::string_view value : values) {
-      bytes.Add(value);
-      text += (text.empty() ? "'" : " '") + rule::Shown(value) + "'";
+    const std::vector<rule::DescriptorEntry>& names = rule_->rule->descriptor->entries;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      bytes.Add(values[i]);
+      const std::string_view name = i < names.size() ? names[i].key : std::string_view();
+      text += (text.empty() ? "" : " ") + std::string(name) + "=" +
+              ShownValue(name, values[i], ledger_.seed());
     }
     places_.push_back({KeyState::By::kRule,
                        std::move(text),
