@@ -103,10 +103,10 @@ class ClientCommandsConcurrentTest : public testing::Test {
 TEST_F(ClientCommandsConcurrentTest, StatusWorksOnTheSameMachineWithoutMoreAdo) {
   const Outcome status = Weir({"status"});
   EXPECT_EQ(status.code, 0) << status.err;
-  EXPECT_THAT(status.out, AllOf(StartsWith("server  weir 1.2.3, up "),
-                                HasSubstr("resp    on " + server_->resp_address() + "\n"),
-                                HasSubstr("rules   3 in 1 namespaces, version 3 of the database "),
-                                HasSubstr("keys    0 of "), HasSubstr("clients  ")));
+  EXPECT_THAT(status.out, AllOf(StartsWith("server   weir 1.2.3, up "),
+                                HasSubstr("resp     on " + server_->resp_address() + "\n"),
+                                HasSubstr("rules    3 in 1 namespaces, version 3 of the database "),
+                                HasSubstr("keys     0 of "), HasSubstr("clients  ")));
 }
 
 TEST_F(ClientCommandsConcurrentTest, JsonIsWhatTheServerAnswered) {
@@ -220,7 +220,7 @@ TEST_F(ClientCommandsConcurrentTest, ExplainSaysWhatIsLeftAndCountsNothing) {
     EXPECT_EQ(said.out,
               "namespace shop, request path=/login ip=10.1.2.3\n"
               "  applies  login  all conditions hold\n"
-              "                  ip=10.1.2.3/32: token_bucket 2/1h, 2 left\n"
+              "                  ip=10.1.2.3: token_bucket 2/1h, 2 left\n"
               "  no       api    path is '/login', and must be like '/api/**'\n"
               "  It passes.\n");
   }
@@ -237,7 +237,7 @@ TEST_F(ClientCommandsConcurrentTest, KeysAreLookedAtAndReset) {
   const Outcome look = Weir({"keys", "look", "shop/login", "ip=10.1.2.3"});
   EXPECT_EQ(look.code, 0) << look.err;
   EXPECT_THAT(look.out, MatchesRegex("KEY +LIMIT +LEFT  MORE IN  FULL IN  BANNED FOR\n"
-                                     "ip=10.1.2.3/32  token_bucket 2/1h  2 .*\n"));
+                                     "ip=10.1.2.3  token_bucket 2/1h  2 .*\n"));
   const Outcome reset = Weir({"keys", "reset", "shop/login", "ip=10.1.2.3"});
   EXPECT_EQ(reset.code, 0) << reset.err;
   EXPECT_THAT(reset.out, StartsWith("forgotten; it was:\nKEY "));
@@ -292,7 +292,7 @@ TEST_F(ClientCommandsConcurrentTest, AServerThatReadsFilesSaysWhereToEdit) {
     status = Weir({"status"});
   } while (status.code == 0);
   EXPECT_EQ(status.code, 1);
-  EXPECT_THAT(status.out, AllOf(HasSubstr("rules   bad: "), HasSubstr("there is no limit")));
+  EXPECT_THAT(status.out, AllOf(HasSubstr("rules    bad: "), HasSubstr("there is no limit")));
 }
 
 TEST_F(ClientCommandsConcurrentTest, AServerElsewhereIsAskedWithTlsOnly) {

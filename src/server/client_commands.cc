@@ -53,7 +53,7 @@ void PrintStatus(const JsonValue& status, std::ostream& out) {
   PrintTable(rows, out);
 }
 
-// "ip=10.1.2.3/32: sliding_window 5/1m, 3 left", and when there is more if there is none.
+// "ip=10.1.2.3: sliding_window 5/1m, 3 left", and when there is more if there is none.
 std::vector<std::string> KeysOf(const JsonValue& rule) {
   std::vector<std::string> lines;
   for (const JsonValue& key : rule["keys"].items) {
@@ -78,7 +78,7 @@ std::string AnswerOf(const JsonValue& rule, const JsonValue& allowed_by) {
   return rule["mode"].text == "shadow" ? "shadow" : "applies";
 }
 
-void PrintVerdict(const JsonValue& decision, std::ostream& out) {
+void PrintVerdict(const JsonValue& decision, bool any_applies, std::ostream& out) {
   if (!decision["allowed"].is_true()) {
     out << "  It is refused: " << ShownValue(decision["rule"]);
     if (!decision["retry_after_ms"].is_null()) {
@@ -89,7 +89,7 @@ void PrintVerdict(const JsonValue& decision, std::ostream& out) {
     out << "  It passes: " << ShownValue(decision["allowed_by"])
         << " allows it, and no other rule is asked.\n";
   } else {
-    out << (decision["rule"].is_null() ? "  It passes: no rule applies.\n" : "  It passes.\n");
+    out << (any_applies ? "  It passes.\n" : "  It passes: no rule applies.\n");
   }
 }
 
@@ -135,12 +135,14 @@ int ExplainNow(const ClientQuestion& question, Streams io) {
   const JsonValue& decision = (*answer)["decision"];
   if (!question.client.json) {
     std::vector<ExplainedRow> rows;
+    bool any_applies = false;
     for (const JsonValue& rule : (*answer)["rules"].items) {
+      any_applies = any_applies || rule["applies"].is_true();
       rows.push_back({AnswerOf(rule, decision["allowed_by"]), ShownValue(rule["rule"]),
                       ShownValue(rule["why"]), KeysOf(rule)});
     }
     PrintExplained(question.place, *request, rows, io.out);
-    PrintVerdict(decision, io.out);
+    PrintVerdict(decision, any_applies, io.out);
   }
   return decision["allowed"].is_true() ? kDone : kWrong;
 }

@@ -80,6 +80,22 @@ std::optional<Error> TokenFile::Refresh() const {
   return std::nullopt;
 }
 
+void TokenFile::RefreshIfChanged() const {
+  if (Look() == seen_) return;
+  if (const auto problem = Refresh()) {
+    options_.tell(problem->message + "; the tokens that were there before stay in force");
+  }
+}
+
+// All are compared, wherever the right one is.
+const TokenEntry* TokenFile::Find(const std::string& digest) const {
+  const TokenEntry* found = nullptr;
+  for (const TokenEntry& entry : tokens_) {
+    if (SameSecret(digest, entry.digest)) found = &entry;
+  }
+  return found;
+}
+
 Caller TokenFile::Identify(std::string_view token) const {
   if (token.empty() || token.size() > kLongestToken) return {};
   const std::string digest = DigestOfToken(token);
@@ -88,15 +104,12 @@ Caller TokenFile::Identify(std::string_view token) const {
   // A clock that was set back is no reason not to look.
   if (now >= looked_ + kBetweenLooks || now < looked_) {
     looked_ = now;
-    if (Look() != seen_) {
-      if (const auto problem = Refresh()) {
-        options_.tell(problem->message + "; the tokens that were there before stay in force");
-      }
-    }
+    RefreshIfChanged();
   }
-  const TokenEntry* found = nullptr;
-  for (const TokenEntry& entry : tokens_) {
-    if (SameSecret(digest, entry.digest)) found = &entry;
+  const TokenEntry* found = Find(digest);
+  if (found == nullptr) {
+    RefreshIfChanged();
+    found = Find(digest);
   }
   if (found == nullptr || found->IsExpired(now)) return {};
   return {found->name, found->role};

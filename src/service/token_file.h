@@ -1,9 +1,9 @@
 // The tokens of a file (service/token.h), as who asks wants them: whose is this one?
 //
 // The file is read again when it has changed. Nobody waits for that in the background: whoever asks
-// looks at the file, once a second at most, so that a token that was revoked is refused within a
-// second. A file that was broken by hand changes nothing until it is mended; one that is gone has
-// no tokens.
+// looks at the file, once a second, so that a token that was revoked is refused within a second;
+// and before a token is called unknown, so that a new one is good at once. A file that was broken
+// by hand changes nothing until it is mended; one that is gone has no tokens.
 #pragma once
 
 #include <sys/stat.h>
@@ -55,6 +55,8 @@ class TokenFile final : public Access {
   explicit TokenFile(TokenFileOptions options) : options_(std::move(options)) {}
   [[nodiscard]] Identity Look() const;
   std::optional<Error> Refresh() const;
+  void RefreshIfChanged() const;
+  [[nodiscard]] const TokenEntry* Find(const std::string& digest) const;
 
   TokenFileOptions options_;
   mutable std::mutex mutex_;  // of all below
