@@ -151,8 +151,6 @@ AdminParts RunningServer::AdminOf(const Parts& parts) {
   admin.access = parts.access.tokens.get();
   admin.audit = parts.access.audit.get();
   admin.files = parts.options.rules;
-  admin.access = parts.access.tokens.get();
-  admin.audit = parts.access.audit.get();
   admin.look_now = [retriever = parts.retriever.get()] {
     return retriever->LookNow(kAdminPatience);
   };
