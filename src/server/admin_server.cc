@@ -19,6 +19,13 @@ Result<std::unique_ptr<AdminServer>> AdminServer::Start(const std::string& addre
     admin->rules_ = std::make_unique<RulesService>(std::move(*store));
     admin->parts_.rules = admin->rules_.get();
   }
+  // Calls are answered before we know where we listen, so this may be asked for meanwhile.
+  admin->parts_.listeners = [others = std::move(admin->parts_.listeners), self = admin.get()] {
+    auto listeners = others ? others() : std::vector<std::pair<std::string, std::string>>();
+    const net::Server* server = self->listening_.load(std::memory_order_acquire);
+    if (server != nullptr) listeners.emplace_back("admin", server->endpoints().front().ToString());
+    return listeners;
+  };
   std::vector<net::ListenerOptions> listeners(1);
   listeners[0].address = address;
   listeners[0].handlers = AdminHandlers(admin->parts_);
@@ -30,6 +37,7 @@ Result<std::unique_ptr<AdminServer>> AdminServer::Start(const std::string& addre
       {.loops = 1, .admission = {kMostConnections, kMostConnections}}, std::move(listeners));
   if (!server) return server.error();
   admin->server_ = std::move(*server);
+  admin->listening_.store(admin->server_.get(), std::memory_order_release);
   return admin;
 }
 

@@ -2,6 +2,7 @@
 // for the database keeps no decision waiting.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -28,7 +29,8 @@ class AdminServer {
 
   AdminParts parts_;
   std::unique_ptr<RulesService> rules_;
-  std::unique_ptr<net::Server> server_;  // last: its thread uses what is above
+  std::atomic<const net::Server*> listening_{nullptr};  // `server_`, once it is there
+  std::unique_ptr<net::Server> server_;                 // last: its thread uses what is above
 };
 
 }  // namespace weir

@@ -92,6 +92,39 @@ class RulesServiceTest : public testing::TestWithParam<Engine> {
 INSTANTIATE_TEST_SUITE_P(Sqlite, RulesServiceTest, testing::Values(Engine::kSqlite));
 INSTANTIATE_TEST_SUITE_P(Postgres, RulesServiceTest, testing::Values(Engine::kPostgres));
 
+TEST_P(RulesServiceTest, ANamespaceIsReplacedFromTheRevisionThatIsInForce) {
+  EXPECT_EQ(Done(service_.RevisionOf("shop")), 0);
+  Done(Import(kShop));
+  Done(service_.Import({{"other.yaml", "namespace: other\nrules: [{name: a, limit: 1/s}]\n"}},
+                       kAnn));
+  EXPECT_EQ(Done(service_.RevisionOf("shop")), 2) << "changes elsewhere are none of it";
+  const catalog::RuleFile file{"body", "namespace: shop\nrules: [{name: api, limit: 1/s}]\n"};
+  const Refused late = NotDone(service_.Replace("shop", file, 1, kAnn));
+  EXPECT_EQ(late.why, Why::kConflict);
+  EXPECT_THAT(late.message, HasSubstr("made from revision 1, and 2 is in force"));
+  EXPECT_EQ(NotDone(service_.Replace("other", file, 3, kAnn)).why, Why::kInvalid);
+  EXPECT_THAT(Told(Done(service_.Replace("shop", file, 2, kAnn, Intent::kDryRun))), SizeIs(2));
+  EXPECT_EQ(Done(service_.RevisionOf("shop")), 2);
+  EXPECT_THAT(Told(Done(service_.Replace("shop", file, 2, kAnn))),
+              ElementsAre("changed shop/api", "deleted shop/login"));
+  EXPECT_EQ(Done(service_.RevisionOf("shop")), 5) << "a deletion is a change too";
+}
+
+TEST_P(RulesServiceTest, TheDifferenceOfTwoRevisionsIsTold) {
+  Done(Import(kShop));
+  Done(service_.Replace("shop", {"body", "namespace: shop\nrules: [{name: api, limit: 1/s}]\n"},
+                        std::nullopt, kAnn));
+  const auto differences = Done(service_.Diff("shop", "", 2, 4));
+  ASSERT_THAT(differences, SizeIs(2));
+  EXPECT_EQ(differences[0].name, "api");
+  EXPECT_THAT(differences[0].before, HasSubstr("10/s"));
+  EXPECT_THAT(differences[0].after, HasSubstr("1/s"));
+  EXPECT_EQ(differences[1].what, Difference::What::kDeleted);
+  EXPECT_THAT(Done(service_.Diff("shop", "api", 0, 4)), SizeIs(1));
+  EXPECT_THAT(Done(service_.Diff("shop", "", 2, 2)), SizeIs(0));
+  EXPECT_EQ(NotDone(service_.Diff("nowhere", "", 0, 1)).why, Why::kNotFound);
+}
+
 TEST_P(RulesServiceTest, AnImportIsOneChangeAndTheSameAgainChangesNothing) {
   EXPECT_THAT(Told(Done(Import(kShop))), ElementsAre("created shop/login", "created shop/api"));
   EXPECT_THAT(Kept(), ElementsAre("login@1", "api@2"));
