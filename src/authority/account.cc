@@ -73,9 +73,10 @@ class Execution {
     return true;
   }
 
-  void Give(std::uint64_t wanted, SyncReply& reply) {
+  // What is there goes to whom it is enough for; what is sold ahead, to everybody who wants it.
+  void Give(std::uint64_t wanted, bool is_refused, SyncReply& reply) {
     const std::int64_t tokens = Tokens();
-    if (tokens >= 1) {
+    if (tokens >= 1 && !is_refused) {
       const auto there = static_cast<std::uint64_t>(tokens);
       reply.grant = std::min(wanted, std::max<std::uint64_t>(1, Part(there, reply.share)));
       account_.reserved += reply.grant;
@@ -148,9 +149,9 @@ SyncReply Execute(const SyncRequest& request, Account& account, std::uint64_t no
   reply.share = execution.Share(request);
   reply.taken = request.take != 0 && execution.Take(request.take);
   const bool is_refused = request.take != 0 && !reply.taken;
-  if (!is_refused && request.wanted != 0) execution.Give(request.wanted, reply);
-  const bool is_empty = request.wanted != 0 && reply.grant + reply.lease == 0 && !reply.taken;
-  if (is_refused || is_empty) {
+  if (request.wanted != 0) execution.Give(request.wanted, is_refused, reply);
+  const bool asked = request.take != 0 || request.wanted != 0;
+  if (asked && !reply.taken && reply.grant + reply.lease == 0) {
     reply.deny_for = execution.DenyFor(std::max<std::uint64_t>(1, request.take));
   }
   reply.epoch = account.epoch;

@@ -21,12 +21,13 @@
 //  4. demand    demand_ += demand (at most kMostDemand);
 //               all = max(1, expected, demand_ + demand_before_ * (rest of the epoch) / epoch),
 //               share = expected * 10^6 / all.
-//  5. take      If take * P fits the tokens, it is used. If not, nothing is given (7).
-//  6. wanted    t = tokens / P, in permits. If t >= 1: grant = min(wanted, max(1, t * share /
-//  10^6)).
+//  5. take      If take * P fits the tokens, it is used. If not, it is refused.
+//  6. wanted    t = tokens / P, in permits. If t >= 1 and nothing was refused:
+//               grant = min(wanted, max(1, t * share / 10^6)).
 //               For what is wanted still: lease = min(rest, presale * share / 10^6, t + presale),
 //               t without the grant. Both are reserved.
-//  7. deny_for  If nothing was given: over = ticks that are missing for max(take, 1) permits,
+//  7. deny_for  If something was asked for and nothing given: over = ticks that are missing for
+//  max(take, 1) permits,
 //               deny_for = min(over, used) / N, rounded up, and at least `horizon` if over > used:
 //               then it takes a host that gives back.
 #pragma once
