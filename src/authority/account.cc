@@ -22,6 +22,7 @@ class Execution {
     const std::uint64_t drained = std::min(account_.used, flowed);
     account_.used -= drained;
     account_.at = now;
+    leaks_.flowed += flowed;
     leaks_.overflow += flowed - drained;
   }
 

@@ -57,9 +57,10 @@ struct Account {
 
 // What left the bucket's own arithmetic, for those who check that nothing else did (ticks).
 struct Leaks {
-  std::uint64_t overflow = 0;  // flowed in while the bucket was full
+  std::uint64_t flowed = 0;    // rate x time, as the authority's clock says
+  std::uint64_t overflow = 0;  // of that, while the bucket was full
   std::uint64_t forgiven = 0;  // debt above what can be owed
-  std::uint64_t expired = 0;   // reservations that were taken for spent
+  std::uint64_t expired = 0;   // reservations that were taken for spent: used, not lost
   std::uint64_t unbacked = 0;  // reported or kept by hosts that the account knew nothing of
 };
 

@@ -43,8 +43,7 @@ void Host::OnReply(Ticket ticket, const SyncReply& reply, Instant now) {
   if (is_taken) {
     Settle(sent.waiter, {});
   } else if (is_done) {
-    const Nanos known = sent.at + reply.deny_for - now;
-    Settle(sent.waiter, {Answer::kDeny, std::max(Nanos(1), known)});
+    Settle(sent.waiter, {Answer::kDeny, sent.key->RetryAfter(sent.take, now)});
   } else {
     Settle(sent.waiter, sent.key->Fallback(sent.take, reply.outcome, now));
   }
@@ -64,13 +63,14 @@ void Host::Tick(Instant now) {
   }
   std::erase_if(busy_, [&](HostKey* key) {
     if (key->IsDue(now) && breaker_.Admits(now)) Send(*key, 0, 0, now);
-    if (!key->IsIdle(now)) return false;
+    if (!key->IsQuiet()) return false;
     key->is_watched = false;
     return true;
   });
 }
 
 void Host::Forget(Instant now) {
+  if (!under_way_.empty()) return;  // an answer names its key
   std::erase_if(keys_, [now](const auto& entry) {
     return !entry.second->is_watched && entry.second->IsIdle(now);
   });

@@ -59,7 +59,7 @@ class Host {
   void OnReply(Ticket ticket, const SyncReply& reply, Instant now);
   // Settles whoever waited too long, and makes the requests that are due.
   void Tick(Instant now);
-  // Drops keys that are as good as never seen.
+  // Drops keys that are as good as never seen; does nothing while anything is under way.
   void Forget(Instant now);
 
   // Requests to send now. Their keys and terms are valid until the next call of Forget().
@@ -70,6 +70,8 @@ class Host {
 
   [[nodiscard]] const Breaker& breaker() const { return breaker_; }
   [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
+  // Nothing will be due and nobody waits until Ask() is called again: no need to Tick().
+  [[nodiscard]] bool is_quiet() const { return busy_.empty() && under_way_.empty(); }
 
  private:
   struct Sent {

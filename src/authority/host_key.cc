@@ -11,7 +11,6 @@ namespace weir::authority {
 namespace {
 
 constexpr std::uint64_t kMillion = WarmBucket::kWhole;
-constexpr Nanos kSecond = std::chrono::seconds(1);
 // What an exchange has to move to be worth it; twice that to begin, less for three times to end.
 constexpr std::uint64_t kThin = 2;
 constexpr int kThinIntervals = 3;
@@ -108,7 +107,9 @@ SyncRequest HostKey::MakeRequest(Ticket ticket, std::uint64_t take, Instant now)
   request.epoch = epoch_;
   // What flowed in meanwhile need not be told: the authority counted that time as well.
   const std::uint64_t owed = std::min(unreported_, warm_.Owed(terms(), share_, now));
+  forgiven_ += std::exchange(unreported_, 0) - owed;
   request.debt = debt_ + owed;
+  last_exchange_ = now;
   const bool is_exchange =
       request.wanted + request.debt + request.spent + request.returned + request.kept != 0;
   if (policy_.mode != Mode::kWriteBack && !is_exchange) return request;
@@ -119,9 +120,7 @@ SyncRequest HostKey::MakeRequest(Ticket ticket, std::uint64_t take, Instant now)
                        .spent = request.spent,
                        .returned = request.returned,
                        .demand = request.demand};
-  unreported_ = 0;
   reservation_.Told(request.spent);
-  last_exchange_ = now;
   return request;
 }
 
@@ -149,7 +148,11 @@ void HostKey::OnExchange(const Exchange& exchange, const SyncReply& reply, Insta
                          Instant now) {
   switch (reply.outcome) {
     case Outcome::kNotDone:
-      if (!exchange.is_void) reservation_.Untold(exchange.spent, exchange.returned);
+      if (exchange.is_void) {
+        wasted_ += exchange.returned;
+      } else {
+        reservation_.Untold(exchange.spent, exchange.returned);
+      }
       debt_ += exchange.debt;
       unreported_ += exchange.unreported;
       demand_ += exchange.demand;
@@ -161,13 +164,14 @@ void HostKey::OnExchange(const Exchange& exchange, const SyncReply& reply, Insta
       reservation_.Pass(now);
       orphaned_ += reservation_.credit();
       orphans_expire_ = expires_;
-      reservation_ = Reservation();
+      reservation_.Spend(reservation_.credit());
+      Drop();
       return;
     case Outcome::kDone:
       break;
   }
   if (policy_.mode == Mode::kWriteBack) view_.Learn(terms(), reply.tokens, debt_, now);
-  if (!reply.renewed) reservation_ = Reservation();
+  if (!reply.renewed) Drop();
   reservation_.Pass(now);
   reservation_.Add(reply.grant, reply.lease, reply.lease_for, now);
   epoch_ = reply.epoch;
@@ -182,14 +186,23 @@ LocalDecision HostKey::Fallback(std::uint64_t cost, Outcome outcome, Instant now
   }
   Admit(cost, now);
   if (outcome == Outcome::kNotDone) {
-    unreported_ = std::min(unreported_ + cost, terms().max_debt);
+    const std::uint64_t told_later = std::min(cost, terms().max_debt - unreported_);
+    unreported_ += told_later;
+    forgiven_ += cost - told_later;
   }
   return {};
 }
 
-bool HostKey::IsIdle(Instant now) {
-  return !exchange_ && demand_ == 0 && debt() == 0 && reservation_.total() == 0 && orphaned_ == 0 &&
-         meter_.In(kSecond, now) == 0;
+Nanos HostKey::RetryAfter(std::uint64_t cost, Instant now) const {
+  const Nanos paced = reservation_.WaitFor(cost, now);
+  const Nanos denied = denied_until_ - now;
+  return std::max(Nanos(1), is_leasing_ && paced != Nanos::max() ? paced : denied);
+}
+
+bool HostKey::IsQuiet() const {
+  const bool tells_demand = is_leasing_ || policy_.mode == Mode::kWriteBack;
+  return !exchange_ && debt() == 0 && reservation_.total() == 0 && orphaned_ == 0 &&
+         (demand_ == 0 || !tells_demand);
 }
 
 std::uint64_t HostKey::ExpectedIn(Nanos span, Instant now) {
@@ -204,10 +217,15 @@ std::uint64_t HostKey::ExpectedIn(Nanos span, Instant now) {
 // A host that was paused finds that its permits are not its own any more.
 void HostKey::Expire(Instant now) {
   if (reservation_.total() != 0 && now >= expires_) {
-    reservation_ = Reservation();
+    Drop();
     if (exchange_) exchange_->is_void = true;
   }
-  if (orphaned_ != 0 && now >= orphans_expire_) orphaned_ = 0;
+  if (orphaned_ != 0 && now >= orphans_expire_) wasted_ += std::exchange(orphaned_, 0);
+}
+
+void HostKey::Drop() {
+  wasted_ += reservation_.at_hand();
+  reservation_ = Reservation();
 }
 
 void HostKey::ChooseWay(Instant now) {

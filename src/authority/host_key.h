@@ -74,17 +74,27 @@ class HostKey {
   // Decides without the authority. `kUnknown`: it was asked and may have charged for it.
   LocalDecision Fallback(std::uint64_t cost, Outcome outcome, Instant now);
 
-  // Nothing is held, owed or under way, and nobody asked for a while: it can be forgotten.
-  [[nodiscard]] bool IsIdle(Instant now);
+  // Until a request of that cost, which was refused just now, can be admitted: as far as known.
+  [[nodiscard]] Nanos RetryAfter(std::uint64_t cost, Instant now) const;
+
+  // Nothing is held, owed or under way: no exchange will be due until somebody asks.
+  [[nodiscard]] bool IsQuiet() const;
+  // And nobody asked for so long that it can be forgotten.
+  [[nodiscard]] bool IsIdle(Instant now) {
+    return IsQuiet() && meter_.In(meter_.window(), now) == 0;
+  }
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const KeyPolicy& policy() const { return policy_; }
   [[nodiscard]] bool is_leasing() const { return is_leasing_; }
   [[nodiscard]] const Reservation& reservation() const { return reservation_; }
   [[nodiscard]] std::uint64_t share() const { return share_; }
+
   // Permits, for those who check that none is lost.
   [[nodiscard]] std::uint64_t debt() const { return debt_ + unreported_; }
   [[nodiscard]] std::uint64_t orphaned() const { return orphaned_; }
+  [[nodiscard]] std::uint64_t wasted() const { return wasted_; }
+  [[nodiscard]] std::uint64_t forgiven() const { return forgiven_; }
 
   // Its host looks after it; for the host only.
   bool is_watched = false;
@@ -105,6 +115,7 @@ class HostKey {
   void Admit(std::uint64_t cost, Instant now) { warm_.Note(terms(), share_, cost, now); }
   std::uint64_t ExpectedIn(Nanos span, Instant now);
   void Expire(Instant now);
+  void Drop();
   void ChooseWay(Instant now);
   void OnExchange(const Exchange& exchange, const SyncReply& reply, Instant sent_at, Instant now);
   [[nodiscard]] const Terms& terms() const { return policy_.terms; }
@@ -129,6 +140,8 @@ class HostKey {
   Instant expires_{};  // the reservation, and what was orphaned of it
   Instant orphans_expire_{};
   Instant last_exchange_{};
+  std::uint64_t wasted_ = 0;    // were at hand and could not be spent
+  std::uint64_t forgiven_ = 0;  // were admitted without the authority, and are never told
   int thin_intervals_ = 0;
   bool is_leasing_ = false;
 };
