@@ -88,15 +88,14 @@ bool HostKey::IsDue(Instant now) const {
 
 SyncRequest HostKey::MakeRequest(Ticket ticket, std::uint64_t take, Instant now) {
   SyncRequest request{.ticket = ticket, .key = name_, .terms = &policy_.terms, .take = take};
-  request.expected = ExpectedIn(terms().epoch, now);
+  request.expected = meter_.In(terms().epoch, now);  // a rush is no claim to a share
   request.demand = std::exchange(demand_, 0);
   if (exchange_) return request;  // one at a time moves the reservation
 
   Expire(now);
   reservation_.Pass(now);
   ChooseWay(now);
-  const std::uint64_t needed = is_leasing_ ? ExpectedIn(terms().horizon, now) : 0;
-  const std::uint64_t ample = needed + needed / 4;
+  const std::uint64_t ample = is_leasing_ ? Ample(now) : 0;
   if (reservation_.at_hand() > ample) {
     request.returned = reservation_.GiveBack(reservation_.at_hand() - ample, now);
   } else if (now >= denied_until_) {
@@ -128,6 +127,7 @@ bool HostKey::OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply,
                       Instant now) {
   if (reply.outcome == Outcome::kDone) {
     if (reply.share != 0) share_ = reply.share;
+    is_plentiful_ = 2 * reply.tokens >= static_cast<std::int64_t>(terms().burst);
     if (reply.deny_for > Micros(0)) {
       // It holds from when it was said, which was not before it was asked.
       denied_until_ = sent_at + reply.deny_for;
@@ -207,11 +207,17 @@ bool HostKey::IsQuiet() const {
 
 std::uint64_t HostKey::ExpectedIn(Nanos span, Instant now) {
   const std::uint64_t lately = meter_.In(span, now);
-  const std::uint64_t peak = rush_.Peak(now);
-  if (peak < kRush) return lately;
-  const auto rush = Saturate(Mul(peak, static_cast<std::uint64_t>(span.count())) /
+  const auto rush = Saturate(Mul(rush_.Rush(kRush, now), static_cast<std::uint64_t>(span.count())) /
                              static_cast<std::uint64_t>(rush_.window().count()));
   return std::max(lately, rush);
+}
+
+// What it is good to have at hand. As long as there is plenty, enough for a rush: what hosts hold
+// takes nothing from anybody then, and cannot add to the burst ever.
+std::uint64_t HostKey::Ample(Instant now) {
+  const std::uint64_t needed = ExpectedIn(terms().horizon, now);
+  if (!is_plentiful_) return needed + needed / 4;
+  return std::max(4 * needed, terms().presale / 16);
 }
 
 // A host that was paused finds that its permits are not its own any more.
