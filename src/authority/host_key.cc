@@ -11,7 +11,8 @@ namespace weir::authority {
 namespace {
 
 constexpr std::uint64_t kMillion = WarmBucket::kWhole;
-// What an exchange has to move to be worth it; twice that to begin, less for three times to end.
+// What flows to a host between two exchanges for them to be worth it; twice that to begin, less for
+// three times to end.
 constexpr std::uint64_t kThin = 2;
 constexpr int kThinIntervals = 3;
 // A rush is believed from this many requests on: fewer are chance.
@@ -127,7 +128,7 @@ bool HostKey::OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply,
                       Instant now) {
   if (reply.outcome == Outcome::kDone) {
     if (reply.share != 0) share_ = reply.share;
-    is_plentiful_ = 2 * reply.tokens >= static_cast<std::int64_t>(terms().burst);
+    is_plentiful_ = 8 * reply.tokens >= static_cast<std::int64_t>(terms().burst);
     if (reply.deny_for > Micros(0)) {
       // It holds from when it was said, which was not before it was asked.
       denied_until_ = sent_at + reply.deny_for;
@@ -237,10 +238,13 @@ void HostKey::Drop() {
 void HostKey::ChooseWay(Instant now) {
   if (policy_.mode != Mode::kLease || terms().presale == 0) return;
   const std::uint64_t flows = Saturate(Mul(terms().PermitsIn(terms().interval), share_) / kMillion);
-  const std::uint64_t moved = std::min(flows, ExpectedIn(terms().interval, now));
-  if (moved >= 2 * kThin) is_leasing_ = true;
-  if (moved >= kThin) thin_intervals_ = 0;
-  if (is_leasing_ && moved < kThin && ++thin_intervals_ >= kThinIntervals) is_leasing_ = false;
+  const bool is_asked = ExpectedIn(terms().interval, now) != 0;
+  if (flows >= 2 * kThin && is_asked) is_leasing_ = true;
+  if (flows >= kThin && is_asked) {
+    thin_intervals_ = 0;
+  } else if (is_leasing_ && ++thin_intervals_ >= kThinIntervals) {
+    is_leasing_ = false;
+  }
 }
 
 }  // namespace weir::authority

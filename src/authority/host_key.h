@@ -145,7 +145,7 @@ class HostKey {
   std::uint64_t forgiven_ = 0;  // were admitted without the authority, and are never told
   int thin_intervals_ = 0;
   bool is_leasing_ = false;
-  bool is_plentiful_ = true;  // the bucket was at least half full when last heard of
+  bool is_plentiful_ = true;  // an eighth of the burst was left when last heard of
 };
 
 }  // namespace weir::authority

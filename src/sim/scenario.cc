@@ -29,8 +29,8 @@ Pace PaceAt(const Setting& setting, Load load, double t) {
       return {0.9 * limit, kNever};
     case Load::kOnOff: {
       const double cycle = std::floor(t / (3 * window) + 1e-9) * 3 * window;
-      const bool is_on = t - cycle < 0.5 * window - 1e-9;
-      return is_on ? Pace{10 * limit, cycle + 0.5 * window} : Pace{0.2 * limit, cycle + 3 * window};
+      const double on = cycle + 2.5 * window;
+      return t < on - 1e-9 ? Pace{0.2 * limit, on} : Pace{10 * limit, cycle + 3 * window};
     }
     case Load::kFlash:
       if (t < end / 3 - 1e-9) return {0.5 * limit, end / 3};
