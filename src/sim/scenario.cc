@@ -76,10 +76,10 @@ class Balancer {
 
 const std::vector<Setting>& Settings() {
   static const std::vector<Setting> kSettings = {
-      {"3 hosts, 4/s", 3, Quota::PerSecond(4), minutes(10)},
-      {"10 hosts, 100/s", 10, Quota::PerSecond(100), minutes(1)},
-      {"50 hosts, 100000/s", 50, Quota::PerSecond(100'000), seconds(6)},
-      {"50 hosts, 10/min", 50, Quota::PerMinute(10), minutes(20)},
+      {"3x4/s", 3, Quota::PerSecond(4), minutes(10)},
+      {"10x100/s", 10, Quota::PerSecond(100), minutes(1)},
+      {"50x100k/s", 50, Quota::PerSecond(100'000), seconds(6)},
+      {"50x10/min", 50, Quota::PerMinute(10), minutes(20)},
   };
   return kSettings;
 }
