@@ -78,8 +78,8 @@ TEST(WarmBucketTest, IsAsLargeAsTheShareAndAsFullAsItShouldBe) {
   EXPECT_TRUE(bucket.HasRoom(terms, kQuarter, 25, At(0)));
   EXPECT_FALSE(bucket.HasRoom(terms, kQuarter, 26, At(0)));
   bucket.Note(terms, kQuarter, 25, At(0));
-  EXPECT_FALSE(bucket.HasRoom(terms, kQuarter, 1, At(39)));
   EXPECT_EQ(bucket.WaitFor(terms, kQuarter, 1, At(0)), milliseconds(40));
+  EXPECT_FALSE(bucket.HasRoom(terms, kQuarter, 1, At(39)));
   EXPECT_TRUE(bucket.HasRoom(terms, kQuarter, 1, At(40)));
   EXPECT_EQ(bucket.Owed(terms, kQuarter, At(400)), 15);
 }

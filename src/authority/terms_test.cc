@@ -36,7 +36,7 @@ TEST(TermsTest, RoundAgainstTheCallerWhereTheyDoNotFit) {
 TEST(TermsTest, SellAheadWhatIsToleratedAndExchangeAsOftenAsThatTakes) {
   const Terms terms = Terms::Of(Quota::PerSecond(100'000)).value();
   EXPECT_EQ(terms.presale, 5'000);
-  EXPECT_EQ(terms.horizon, Micros(49'999));
+  EXPECT_EQ(terms.horizon, Micros(50'000));
   EXPECT_EQ(terms.interval, Micros(33'333));
   EXPECT_EQ(Terms::Of(Quota::PerSecond(100'000), {.over_burst = 0.2}).value().interval,
             Terms::kLongestInterval);
