@@ -33,7 +33,7 @@ using Ticket = std::uint64_t;
 
 struct SyncRequest {
   Ticket ticket = 0;
-  std::string_view key;          // REQUIRES: valid until Sync() returns
+  std::string_view key{};        // REQUIRES: valid until Sync() returns
   const Terms* terms = nullptr;  // likewise
 
   // All in permits.
