@@ -1,6 +1,7 @@
 # One binary with all tests of the library and the program, and one test of what gets installed.
 find_package(Boost REQUIRED)
 find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
 
 file(GLOB tests CONFIGURE_DEPENDS src/*/*_test.cc tests/*.cc)
 if(tests)
@@ -12,7 +13,7 @@ if(tests)
   target_compile_definitions(weir_tests PRIVATE WEIR_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(weir_tests PRIVATE
     weir_commands weir_messages absl::time Boost::headers PostgreSQL::PostgreSQL
-    GTest::gmock GTest::gtest_main Threads::Threads)
+    GTest::gmock GTest::gtest_main rapidcheck Threads::Threads)
   # What is tested is optimized; the tests themselves need not be, and compile in half the time.
   target_compile_options(weir_tests PRIVATE $<$<CONFIG:Release>:-O1>
     # GCC 12 sees them in std::string and in rule::Values, where there is nothing wrong.

@@ -14,7 +14,7 @@ import sys
 
 # From the bottom to the top.
 LAYERS = [
-    "base", "algorithm", "table", "rule", "limiter", "trace", "wire", "net", "authority",
+    "base", "algorithm", "table", "rule", "limiter", "trace", "wire", "net", "authority", "sim",
     "catalog", "service", "frontend", "server",
 ]
 

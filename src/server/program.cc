@@ -7,6 +7,7 @@
 #include "server/reference_commands.h"
 #include "server/rules_command.h"
 #include "server/serve_command.h"
+#include "server/sim_command.h"
 #include "server/token_command.h"
 
 namespace weir {
@@ -21,6 +22,7 @@ int RunProgram(const std::vector<std::string>& arguments, const std::string& ver
   trace->add_option("FILE", traces, "Trace files; docs/traces.md describes them")->required();
   CLI::App* demo = app.add_subcommand("demo", "Shows a client that asks too often");
   ServeCommand serve(app, version);
+  const SimCommand sim(app);
   RulesCommand rules(app);
   TokenCommand token(app);
   ClientCommand client(app);
@@ -38,6 +40,7 @@ int RunProgram(const std::vector<std::string>& arguments, const std::string& ver
   if (serve.is_asked()) return serve.Run(arguments, io);
   if (token.is_asked()) return token.Run(io);
   if (client.is_asked()) return client.Run(io);
+  if (sim.is_asked()) return sim.Run(io);
   return rules.Run(io);
 }
 

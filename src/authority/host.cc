@@ -1,0 +1,86 @@
+#include "authority/host.h"
+
+#include <algorithm>
+
+namespace weir::authority {
+
+HostKey& Host::Find(const std::string& name, const KeyPolicy& policy) {
+  std::unique_ptr<HostKey>& key = keys_[name];
+  if (!key) key = std::make_unique<HostKey>(name, policy);
+  return *key;
+}
+
+LocalDecision Host::Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now) {
+  if (!key.is_watched) {
+    key.is_watched = true;
+    busy_.push_back(&key);
+  }
+  const LocalDecision decision = key.Ask(cost, now);
+  if (decision.answer == Answer::kAsk) {
+    if (!breaker_.Admits(now)) return key.Fallback(cost, Outcome::kNotDone, now);
+    Send(key, cost, waiter, now);
+  } else if (key.IsDue(now) && breaker_.Admits(now)) {
+    Send(key, 0, 0, now);
+  }
+  return decision;
+}
+
+void Host::OnReply(Ticket ticket, const SyncReply& reply, Instant now) {
+  const auto found = under_way_.find(ticket);
+  if (found == under_way_.end()) return;  // a second answer to the same request
+  const Sent sent = found->second;
+  under_way_.erase(found);
+  const bool is_done = reply.outcome == Outcome::kDone;
+  if (!sent.is_late) {
+    if (is_done) {
+      breaker_.Succeeded(now);
+    } else {
+      breaker_.Failed(now);
+    }
+  }
+  const bool is_taken = sent.key->OnReply(ticket, sent.take, reply, sent.at, now);
+  if (sent.take == 0 || sent.is_late) return;
+  if (is_taken) {
+    Settle(sent.waiter, {});
+  } else if (is_done) {
+    Settle(sent.waiter, {Answer::kDeny, sent.key->RetryAfter(sent.take, now)});
+  } else {
+    Settle(sent.waiter, sent.key->Fallback(sent.take, reply.outcome, now));
+  }
+}
+
+void Host::Tick(Instant now) {
+  while (!deadlines_.empty() && deadlines_.front().at <= now) {
+    const auto found = under_way_.find(deadlines_.front().ticket);
+    deadlines_.pop_front();
+    if (found == under_way_.end()) continue;
+    Sent& sent = found->second;
+    sent.is_late = true;
+    breaker_.Failed(now);
+    if (sent.take != 0) {
+      Settle(sent.waiter, sent.key->Fallback(sent.take, Outcome::kUnknown, now));
+    }
+  }
+  std::erase_if(busy_, [&](HostKey* key) {
+    if (key->IsDue(now) && breaker_.Admits(now)) Send(*key, 0, 0, now);
+    if (!key->IsQuiet()) return false;
+    key->is_watched = false;
+    return true;
+  });
+}
+
+void Host::Forget(Instant now) {
+  if (!under_way_.empty()) return;  // an answer names its key
+  std::erase_if(keys_, [now](const auto& entry) {
+    return !entry.second->is_watched && entry.second->IsIdle(now);
+  });
+}
+
+void Host::Send(HostKey& key, std::uint64_t take, Waiter waiter, Instant now) {
+  const Ticket ticket = ++last_ticket_;
+  requests_.push_back(key.MakeRequest(ticket, take, now));
+  under_way_.emplace(ticket, Sent{&key, take, waiter, now});
+  deadlines_.push_back({now + options_.deadline, ticket});
+}
+
+}  // namespace weir::authority

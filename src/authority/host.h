@@ -1,0 +1,104 @@
+// One host of a cluster: its keys, what it has under way, and what it answers.
+//
+// Pure as well: it neither sends nor waits. Whoever runs it does, on one thread:
+//
+//     Ask(key, cost, waiter, now)      decided at once, or kAsk: `waiter` is settled later
+//     OnReply(ticket, reply, now)      when the authority has answered
+//     Tick(now)                        now and then, at least each millisecond while anybody waits
+//     TakeRequests(), TakeSettled()    after any of these: what to send, and who has an answer
+//
+// A decision that has to be asked for has a deadline. When it is over, or while the breaker is
+// open, the failure policy of the key answers; an answer of the authority that comes later still
+// moves permits, but nobody waits for it any more.
+//
+// Thread safety: none; one host for each event loop.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "authority/authority.h"
+#include "authority/breaker.h"
+#include "authority/host_key.h"
+#include "weir/units.h"
+
+namespace weir::authority {
+
+struct HostOptions {
+  Nanos deadline = std::chrono::milliseconds(10);
+  BreakerOptions breaker{};
+  std::uint64_t seed = 1;  // for the breaker's jitter: a different one for each host
+};
+
+// Who waits for a decision; chosen by the caller.
+using Waiter = std::uint64_t;
+
+struct Settled {
+  Waiter waiter = 0;
+  LocalDecision decision;  // never kAsk
+};
+
+class Host {
+ public:
+  explicit Host(const HostOptions& options)
+      : options_(options), breaker_(options.breaker, options.seed) {}
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  // The key of that name, made with `policy` if it is new. Valid until Forget().
+  HostKey& Find(const std::string& name, const KeyPolicy& policy);
+
+  LocalDecision Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now);
+  void OnReply(Ticket ticket, const SyncReply& reply, Instant now);
+  // Settles whoever waited too long, and makes the requests that are due.
+  void Tick(Instant now);
+  // Drops keys that are as good as never seen; does nothing while anything is under way.
+  void Forget(Instant now);
+
+  // Requests to send now. Their keys and terms are valid until the next call of Forget().
+  std::vector<SyncRequest> TakeRequests() { return std::exchange(requests_, {}); }
+  std::vector<Settled> TakeSettled() { return std::exchange(settled_, {}); }
+  [[nodiscard]] bool has_requests() const { return !requests_.empty(); }
+  [[nodiscard]] bool has_settled() const { return !settled_.empty(); }
+
+  [[nodiscard]] const Breaker& breaker() const { return breaker_; }
+  [[nodiscard]] std::size_t size() const { return keys_.size(); }
+  [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
+  // Nothing will be due and nobody waits until Ask() is called again: no need to Tick().
+  [[nodiscard]] bool is_quiet() const { return busy_.empty() && under_way_.empty(); }
+
+ private:
+  struct Sent {
+    HostKey* key;
+    std::uint64_t take;
+    Waiter waiter;
+    Instant at;
+    bool is_late = false;  // whoever waited has been told something
+  };
+  struct Deadline {
+    Instant at;
+    Ticket ticket;
+  };
+
+  void Send(HostKey& key, std::uint64_t take, Waiter waiter, Instant now);
+  void Settle(Waiter waiter, LocalDecision decision) { settled_.push_back({waiter, decision}); }
+
+  HostOptions options_;
+  Breaker breaker_;
+  std::unordered_map<std::string, std::unique_ptr<HostKey>> keys_;
+  std::vector<HostKey*> busy_;  // those with something to tell, each once
+  std::unordered_map<Ticket, Sent> under_way_;
+  std::deque<Deadline> deadlines_;  // in order: all have the same time
+  std::vector<SyncRequest> requests_;
+  std::vector<Settled> settled_;
+  Ticket last_ticket_ = 0;
+};
+
+}  // namespace weir::authority

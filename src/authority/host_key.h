@@ -1,0 +1,151 @@
+// One key on one host: what can be decided here, what has to be asked, and what is told.
+//
+// Pure: time and replies are arguments, nothing is sent from here. Whoever owns it (host.h) asks it
+// about each request, sends what MakeRequest() returns, and hands it the reply.
+//
+//                    at hand?      known to be refused?     neither
+//     strict          -             deny                     ask: one round trip, exact
+//     lease           allow         deny, or paced           ask, and order a supply meanwhile
+//     write_back      allow (view)  deny (view)              ask, when too much is untold
+//
+// A lease is worth its messages only where an exchange moves a few permits. Where it does not, the
+// key is asked about each time as in strict, and switches by itself.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "authority/authority.h"
+#include "authority/bucket_view.h"
+#include "authority/demand_meter.h"
+#include "authority/reservation.h"
+#include "authority/terms.h"
+#include "authority/warm_bucket.h"
+#include "weir/units.h"
+
+namespace weir::authority {
+
+enum class Mode : std::uint8_t { kStrict, kLease, kWriteBack };
+
+// What to answer while the authority cannot be reached.
+enum class OnFailure : std::uint8_t {
+  kAllow,
+  kDeny,
+  kLocal,  // what this host's last known share of the limit allows
+};
+
+struct KeyPolicy {
+  Terms terms;
+  Mode mode = Mode::kLease;
+  OnFailure on_failure = OnFailure::kLocal;
+  // Of a host that has never been told one, in millionths: the whole limit.
+  std::uint64_t cold_share = WarmBucket::kWhole;
+};
+
+enum class Answer : std::uint8_t {
+  kAllow,
+  kDeny,
+  kNever,  // costs more than the limit can ever hold
+  kAsk,    // cannot be known here
+};
+
+struct LocalDecision {
+  Answer answer = Answer::kAllow;
+  Nanos retry_after{0};  // of a refusal
+};
+
+class HostKey {
+ public:
+  HostKey(std::string name, const KeyPolicy& policy);
+
+  // Decides about a request that costs `cost`, if that can be done here.
+  LocalDecision Ask(std::uint64_t cost, Instant now);
+
+  // The request that is due: a supply runs low, an interval is over, a debt is untold.
+  [[nodiscard]] bool IsDue(Instant now) const;
+  // What there is to tell and to ask for, and `take` permits for a request that waits. Counts as
+  // sent: OnReply() with the same ticket follows.
+  SyncRequest MakeRequest(Ticket ticket, std::uint64_t take, Instant now);
+  // The answer to a request that was made at `sent_at` for `take` permits. True if they were taken.
+  bool OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply, Instant sent_at,
+               Instant now);
+
+  // Decides without the authority. `kUnknown`: it was asked and may have charged for it.
+  LocalDecision Fallback(std::uint64_t cost, Outcome outcome, Instant now);
+
+  // Until a request of that cost, which was refused just now, can be admitted: as far as known.
+  [[nodiscard]] Nanos RetryAfter(std::uint64_t cost, Instant now) const;
+
+  // Nothing is held, owed or under way: no exchange will be due until somebody asks.
+  [[nodiscard]] bool IsQuiet() const;
+  // And nobody asked for so long that it can be forgotten.
+  [[nodiscard]] bool IsIdle(Instant now) {
+    return IsQuiet() && meter_.In(meter_.window(), now) == 0;
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const KeyPolicy& policy() const { return policy_; }
+  [[nodiscard]] bool is_leasing() const { return is_leasing_; }
+  [[nodiscard]] const Reservation& reservation() const { return reservation_; }
+  [[nodiscard]] std::uint64_t share() const { return share_; }
+
+  // Permits, for those who check that none is lost.
+  [[nodiscard]] std::uint64_t debt() const { return debt_ + unreported_; }
+  [[nodiscard]] std::uint64_t orphaned() const { return orphaned_; }
+  [[nodiscard]] std::uint64_t wasted() const { return wasted_; }
+  [[nodiscard]] std::uint64_t forgiven() const { return forgiven_; }
+
+  // Its host looks after it; for the host only.
+  bool is_watched = false;
+
+ private:
+  // A request under way that moves the reservation or tells a debt.
+  struct Exchange {
+    Ticket ticket;
+    std::uint64_t debt;
+    std::uint64_t unreported;
+    std::uint64_t spent;
+    std::uint64_t returned;
+    std::uint64_t demand;
+    bool is_void = false;  // what it carried has expired meanwhile
+  };
+
+  LocalDecision AskView(std::uint64_t cost, Instant now);
+  void Admit(std::uint64_t cost, Instant now) { warm_.Note(terms(), share_, cost, now); }
+  std::uint64_t ExpectedIn(Nanos span, Instant now);
+  std::uint64_t Ample(Instant now);
+  void Expire(Instant now);
+  void Drop();
+  void ChooseWay(Instant now);
+  void OnExchange(const Exchange& exchange, const SyncReply& reply, Instant sent_at, Instant now);
+  [[nodiscard]] const Terms& terms() const { return policy_.terms; }
+
+  std::string name_;
+  KeyPolicy policy_;
+  DemandMeter meter_;
+  DemandMeter rush_;
+  WarmBucket warm_;
+  BucketView view_;
+  Reservation reservation_;
+  std::optional<Exchange> exchange_;
+  std::uint64_t share_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t demand_ = 0;       // untold
+  std::uint64_t debt_ = 0;         // admitted by the view, untold
+  std::uint64_t unreported_ = 0;   // admitted by the failure policy, untold
+  std::uint64_t orphaned_ = 0;     // at hand, but the authority counts it as spent already
+  std::uint64_t low_ = 1;          // with less credit than this, more is ordered
+  std::uint64_t denied_cost_ = 0;  // refused until:
+  Instant denied_until_{};
+  Instant expires_{};  // the reservation, and what was orphaned of it
+  Instant orphans_expire_{};
+  Instant last_exchange_{};
+  std::uint64_t wasted_ = 0;    // were at hand and could not be spent
+  std::uint64_t forgiven_ = 0;  // were admitted without the authority, and are never told
+  int thin_intervals_ = 0;
+  bool is_leasing_ = false;
+  bool is_plentiful_ = true;  // an eighth of the burst was left when last heard of
+};
+
+}  // namespace weir::authority
