@@ -89,4 +89,14 @@ Result<AccessParts> OpenAccess(const AccessOptions& options, const std::string& 
   return parts;
 }
 
+Result<AccessParts> CheckAccess(const AccessOptions& options, const std::string& state) {
+  AccessOptions named = options;
+  if (named.tokens.empty() && state != kStateInMemory) {
+    named.tokens = TokensIn(state);
+    std::error_code ignored;
+    if (!std::filesystem::exists(named.tokens, ignored)) return AccessParts();
+  }
+  return OpenAccess(named, std::string(kStateInMemory));
+}
+
 }  // namespace weir

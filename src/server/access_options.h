@@ -40,5 +40,7 @@ struct AccessParts {
 // `state`: a folder that is there, or kStateInMemory. Where no tokens were ever made, one is, for
 // who may read the folder: so that `weir status` works on the same machine without more ado.
 Result<AccessParts> OpenAccess(const AccessOptions& options, const std::string& state);
+// The same of what is there already: it makes nothing.
+Result<AccessParts> CheckAccess(const AccessOptions& options, const std::string& state);
 
 }  // namespace weir

@@ -72,6 +72,18 @@ TEST_F(AccessOptionsTest, AStateInMemoryHasATrailAndNoTokens) {
               HasSubstr("--resp-auth"));
 }
 
+TEST_F(AccessOptionsTest, ACheckMakesNothing) {
+  EXPECT_TRUE(CheckAccess({}, state_));
+  EXPECT_TRUE(CheckAccess({}, state_ + "/fresh"));
+  EXPECT_FALSE(CheckAccess({.tokens = state_ + "/mine"}, state_ + "/fresh"));
+  EXPECT_TRUE(std::filesystem::is_empty(state_));
+  std::ofstream(state_ + "/mine") << "# nobody\n";
+  EXPECT_TRUE(CheckAccess({.tokens = state_ + "/mine"}, state_ + "/fresh"));
+  std::ofstream(TokensIn(state_)) << "nonsense\n";
+  EXPECT_FALSE(CheckAccess({}, state_));
+  EXPECT_FALSE(std::filesystem::exists(AuditIn(state_)));
+}
+
 TEST_F(AccessOptionsTest, ABrokenFileIsNoReasonToLetNobodyInWithoutAWord) {
   std::ofstream(TokensIn(state_)) << "nonsense\n";
   EXPECT_THAT(OpenAccess({}, state_).error().message, HasSubstr("/tokens:1: expected"));

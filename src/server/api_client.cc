@@ -38,7 +38,7 @@ std::string ApiQuery(const std::vector<std::pair<std::string, std::string>>& par
   std::string query;
   for (const auto& [name, value] : parameters) {
     if (value.empty()) continue;
-    query += (query.empty() ? "?" : "&") + name + "=" + PercentEncode(value);
+    query.append(query.empty() ? "?" : "&").append(name).append("=").append(PercentEncode(value));
   }
   return query;
 }

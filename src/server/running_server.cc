@@ -221,10 +221,8 @@ std::optional<Error> RunningServer::Parts::OpenState() {
   if (!ledger) return ledger.error();
   checker = std::make_unique<Checker>(std::move(*ledger),
                                       CheckerOptions{.has_room = {}, .observe = options.observe});
-  const bool has_tokens = !options.access.tokens.empty() || options.state == kStateInMemory ||
-                          std::filesystem::exists(TokensIn(options.state));
-  if (is_check && !has_tokens) return std::nullopt;
-  Result<AccessParts> opened = OpenAccess(options.access, options.state);
+  Result<AccessParts> opened = is_check ? CheckAccess(options.access, options.state)
+                                        : OpenAccess(options.access, options.state);
   if (!opened) return opened.error();
   access = std::move(*opened);
   if (options.access.resp_auth) resp.access = access.tokens.get();
