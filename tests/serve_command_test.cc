@@ -2,7 +2,7 @@
 // it serves, and what signals make of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
+#include <pty.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -310,6 +310,26 @@ TEST_F(ServeSignalsConcurrentTest, NewerRulesAreLoggedAndSoAreBadOnes) {
   folder_.Write("rules.yaml", "namespace: default\nrules: [{name: all}]\n");
   EXPECT_THAT(server.ReadLine("rules_refused:"), HasSubstr("rule 'all': there is no limit"));
   EXPECT_THAT(server.End(), HasSubstr("exit code 0\n"));
+}
+
+TEST_F(ServeSignalsConcurrentTest, ATerminalThatIsClosedEndsIt) {
+  Configure("");
+  const std::vector<std::string> words = {"serve", "--config", folder_.Path("weir.yaml")};
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) _exit(RunProgram(words, "1", {std::cin, std::cout, std::cerr}));
+  ASSERT_GT(child, 0);
+  std::string said;
+  for (char letter = 0; said.find("started:") == std::string::npos;) {
+    if (read(terminal, &letter, 1) != 1) break;
+    said += letter;
+  }
+  EXPECT_THAT(said, HasSubstr("started:"));
+  close(terminal);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << status;
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

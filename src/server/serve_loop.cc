@@ -1,9 +1,11 @@
 #include "server/serve_loop.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <ostream>
 
@@ -23,6 +25,9 @@ sigset_t BlockSignals() {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
 }
+
+// A terminal that is closed says SIGHUP too. Then it is no terminal any more.
+bool HasTerminal() { return isatty(STDERR_FILENO) == 1; }
 
 int Fail(const ServeTold& told, const Error& error, Streams io) {
   io.err << "weir serve: " << Locate(told.settings, error.message) << "\n";
@@ -106,6 +111,7 @@ int CheckServer(const ServeTold& told, Streams io) {
 
 int Serve(const ServeTold& told, const std::function<Result<ServeTold>()>& read_again, Streams io) {
   const sigset_t signals = BlockSignals();
+  const bool had_terminal = HasTerminal();
   RaiseDescriptorLimit();
   const Result<LogSettings> settings = Read(told.options.log);
   if (!settings) return Fail(told, settings.error(), io);
@@ -122,7 +128,7 @@ int Serve(const ServeTold& told, const std::function<Result<ServeTold>()>& read_
   supervisor.Ready("rules " + (*server)->rules_version());
 
   int signal = 0;
-  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
+  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP && HasTerminal() == had_terminal) {
     supervisor.Reloading();
     session.Reload(read_again());
     supervisor.Ready("rules " + (*server)->rules_version());
@@ -130,7 +136,7 @@ int Serve(const ServeTold& told, const std::function<Result<ServeTold>()>& read_
   supervisor.Stopping();
   io.out << "\nends: requests under way are answered\n" << std::flush;
   log.Write(Event::kStopping, "requests under way are answered",
-            {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}});
+            {{"signal", std::string("SIG") + sigabbrev_np(signal)}});
   (*server)->Stop();
   log.TellSuppressed();
   log.Write(Event::kStopped, "nothing is under way");

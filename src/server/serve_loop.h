@@ -1,5 +1,5 @@
 // From the start of a server to its end, and what signals make of it meanwhile: SIGTERM and SIGINT
-// end it, SIGHUP has it read everything again.
+// end it, SIGHUP has it read everything again (unless it comes from a terminal that was closed).
 #pragma once
 
 #include <functional>

@@ -36,6 +36,8 @@ std::vector<std::string> SplitList(std::string_view text) {
 std::vector<std::string> DefaultsOf(const CLI::Option& option, Kind kind) {
   std::string text = option.get_default_str();
   if (kind == Kind::kFlag) return {text.empty() ? "false" : text};
+  // CLI11 has 1 and 0 for what people call otherwise.
+  if (option.get_type_name() == "BOOLEAN") text = text == "1" ? "true" : "false";
   if (kind == Kind::kValue) return {text};
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   return SplitList(text);

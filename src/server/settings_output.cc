@@ -105,7 +105,7 @@ void PrintSettings(const Settings& settings, std::ostream& out) {
   constexpr std::size_t kColumn = 40;  // where comments begin, unless a value is longer
   for (const Setting& setting : settings) {
     const std::string line = setting.name + ": " + ValueText(setting.kind, Shown(setting));
-    out << line << std::string(line.size() < kColumn ? kColumn - line.size() : 2, ' ') << "# "
+    out << line << std::string(line.size() + 2 <= kColumn ? kColumn - line.size() : 2, ' ') << "# "
         << (setting.place.empty() ? "by default" : setting.place) << "\n";
   }
 }
