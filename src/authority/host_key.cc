@@ -187,7 +187,7 @@ LocalDecision HostKey::Fallback(std::uint64_t cost, Outcome outcome, Instant now
   }
   Admit(cost, now);
   if (outcome == Outcome::kNotDone) {
-    const std::uint64_t told_later = std::min(cost, terms().max_debt - unreported_);
+    const std::uint64_t told_later = std::min(cost, terms().burst - unreported_);
     unreported_ += told_later;
     forgiven_ += cost - told_later;
   }
