@@ -99,7 +99,7 @@ SyncRequest HostKey::MakeRequest(Ticket ticket, std::uint64_t take, Instant now)
   const std::uint64_t ample = is_leasing_ ? Ample(now) : 0;
   if (reservation_.at_hand() > ample) {
     request.returned = reservation_.GiveBack(reservation_.at_hand() - ample, now);
-  } else if (now >= denied_until_) {
+  } else {
     request.wanted = ample - reservation_.at_hand();
   }
   request.spent = reservation_.spent();

@@ -105,6 +105,15 @@ TEST(HostKeyTest, AMissWhileAnExchangeIsUnderWayMovesNoReservation) {
   EXPECT_EQ(second.wanted + second.kept + second.spent + second.returned, 0);
 }
 
+TEST(HostKeyTest, ARefusalDoesNotKeepTheNextExchangeFromOrdering) {
+  HostKey key = Leasing(0);
+  EXPECT_EQ(key.Ask(1, At(2)).answer, Answer::kAsk);
+  key.OnReply(9, 1, Refused(microseconds(60'000)), At(2), At(3));
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(key.Ask(1, At(34)).answer, Answer::kDeny);
+  ASSERT_TRUE(key.IsDue(At(34)));
+  EXPECT_GT(key.MakeRequest(2, 0, At(34)).wanted, 0) << "permits may be sold ahead";
+}
+
 TEST(HostKeyTest, WhatWasSurelyNotDoneIsToldAgain) {
   HostKey key = Leasing(100);
   EXPECT_EQ(key.Ask(1, At(1)).answer, Answer::kAllow);
