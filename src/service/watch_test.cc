@@ -226,8 +226,8 @@ TEST(WatchConcurrentTest, ThreadsAddWhileOthersRead) {
     threads.emplace_back([&] {
       const std::vector<Watch::Use> uses{{.rule = "r", .key = "k", .consumed = 1}};
       for (int i = 0; i < kEach; ++i) {
-        // A millisecond each, so that all are seen.
-        const Instant now = kNoon + std::chrono::microseconds(i * 300);
+        // So few per second that all of them are seen.
+        const Instant now = kNoon + std::chrono::milliseconds(i * 2);
         if (!watch.IsTurn(now)) continue;
         watch.Add({.at = now, .space = "s", .attributes = {}, .allowed_by = {}, .parts = {}}, uses);
       }
