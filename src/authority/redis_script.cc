@@ -7,6 +7,7 @@
 
 #include "authority/account.h"
 #include "base/decimal.h"
+#include "wire/resp_command.h"
 #include "wire/resp_reply.h"
 
 namespace weir::authority {
@@ -137,13 +138,7 @@ std::uint64_t Count(Micros time) { return static_cast<std::uint64_t>(time.count(
 
 std::string_view SyncScript() { return kScript; }
 
-void AppendCommand(std::initializer_list<std::string_view> words, std::string& out) {
-  wire::RespWriter writer(out, wire::RespVersion::k2);
-  writer.Array(words.size());
-  for (const std::string_view word : words) writer.Bulk(word);
-}
-
-void AppendLoadCommand(std::string& out) { AppendCommand({"SCRIPT", "LOAD", kScript}, out); }
+void AppendLoadCommand(std::string& out) { wire::AppendRespCommand({"SCRIPT", "LOAD", kScript}, out); }
 
 void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptTime time,
                        std::string& out) {

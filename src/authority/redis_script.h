@@ -13,7 +13,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,8 +40,6 @@ void AppendLoadCommand(std::string& out);
 // Appends a command that executes the script by its digest. `key` is its whole name in Redis.
 void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptTime time,
                        std::string& out);
-// Appends a command of some words.
-void AppendCommand(std::initializer_list<std::string_view> words, std::string& out);
 
 // What the script answered; nothing if that is not an answer of this script.
 std::optional<SyncReply> ReadSyncAnswer(wire::RespValue answer);

@@ -1,0 +1,102 @@
+// An authority in Redis: one server, or a cluster of them.
+//
+// Each request is one call of the script (redis_script.h) on the node that has the key, and all
+// requests of a turn of the loop go out together. What a node refuses is repaired where the refusal
+// says that nothing was executed:
+//
+//     NOSCRIPT             it is told the script, and asked again
+//     MOVED, ASK           the node it names is asked, and with MOVED the map of slots is renewed
+//     TRYAGAIN             asked again a little later
+//     any other error      kNotDone; the host's failure policy decides (host.h)
+//
+// A request whose answer was lost with its connection is kUnknown and never sent again.
+//
+// Thread safety: one for each loop, for the loop's thread only.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "authority/authority.h"
+#include "authority/redis_connection.h"
+#include "authority/redis_nodes.h"
+#include "net/loop.h"
+
+namespace weir::authority {
+
+enum class RedisKind : std::uint8_t { kServer, kCluster };
+
+struct RedisOptions {
+  RedisKind kind = RedisKind::kServer;
+  std::vector<net::Endpoint> endpoints;  // the server, or some nodes of the cluster
+  std::string prefix = "weir:";          // of all keys
+  RedisConnectionOptions connection;
+  // Microseconds of a clock that all hosts share, for a Redis that does not tell the time to
+  // scripts. Empty: Redis's own, which is the better one.
+  std::function<std::uint64_t()> clock;
+  std::chrono::milliseconds clock_slack{2'000};  // by how much such clocks differ at most
+};
+
+class RedisAuthority final : public Authority, private RedisConnection::Client {
+ public:
+  // Begins to connect. REQUIRES: one endpoint at least.
+  RedisAuthority(net::Loop& loop, RedisOptions options);
+  // Answers all that is under way.
+  ~RedisAuthority() override;
+
+  void Sync(std::span<const SyncRequest> requests, Replies& replies) override;
+
+  // What went wrong last, with the address of where it did; empty if nothing ever did.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] std::size_t under_way() const { return under_way_.size() - free_.size(); }
+
+ private:
+  struct UnderWay {
+    Replies* replies = nullptr;
+    Ticket ticket = 0;
+    std::string command;
+    int attempts = 0;
+  };
+  using Tag = RedisConnection::Tag;
+
+  void OnAnswer(RedisConnection& connection, Tag tag, Outcome outcome,
+                wire::RespValue answer) override;
+  void OnError(RedisConnection& connection, Tag tag, wire::RespValue error);
+  void Redirect(const Redirection& redirection, Tag tag);
+  void TellScript(RedisConnection& connection);
+  void AskAgainLater(Tag tag);
+  void AskAgain();
+  void Finish(Tag tag, const SyncReply& reply);
+  Tag Begin(Replies& replies, Ticket ticket);
+
+  void RenewMapSoon();
+  void RenewMap();
+  void OnMap(RedisConnection& connection, wire::RespValue answer);
+  [[nodiscard]] bool is_cluster() const { return options_.kind == RedisKind::kCluster; }
+
+  net::Loop& loop_;
+  RedisOptions options_;
+  std::string load_command_;
+  std::string problem_;
+  std::string key_;  // of the request at hand, with its prefix
+
+  std::deque<UnderWay> under_way_;  // by tag; some are free
+  std::vector<Tag> free_;
+  std::vector<Tag> again_;                         // to be asked again
+  std::vector<const RedisConnection*> are_told_;   // are being told the script
+  net::Loop::Timer again_timer_ = net::Loop::kNoTimer;
+  net::Loop::Timer map_timer_ = net::Loop::kNoTimer;
+  bool is_map_asked_for_ = false;
+  bool is_closing_ = false;
+
+  RedisNodes nodes_;  // last: its connections tell of their end
+};
+
+}  // namespace weir::authority
