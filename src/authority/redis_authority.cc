@@ -52,9 +52,9 @@ RedisAuthority::~RedisAuthority() {
 // --- requests ------------------------------------------------------------------------------------
 
 void RedisAuthority::Sync(std::span<const SyncRequest> requests, Replies& replies) {
-  const ScriptTime time =
-      options_.clock ? ScriptTime{.now = options_.clock(), .slack = options_.clock_slack}
-                     : ScriptTime{};
+  const ScriptTime time = options_.clock
+                              ? ScriptTime{.now = options_.clock(), .slack = options_.clock_slack}
+                              : ScriptTime{};
   for (const SyncRequest& request : requests) {
     key_ = options_.prefix;
     key_ += request.key;
@@ -83,6 +83,9 @@ RedisAuthority::Tag RedisAuthority::Begin(Replies& replies, Ticket ticket) {
 
 void RedisAuthority::Finish(Tag tag, const SyncReply& reply) {
   const UnderWay& request = under_way_[tag];
+  counts_.done += reply.outcome == Outcome::kDone ? 1 : 0;
+  counts_.not_done += reply.outcome == Outcome::kNotDone ? 1 : 0;
+  counts_.unknown += reply.outcome == Outcome::kUnknown ? 1 : 0;
   free_.push_back(tag);  // first: who is told may ask for more
   request.replies->OnReply(request.ticket, reply);
 }
@@ -90,7 +93,9 @@ void RedisAuthority::Finish(Tag tag, const SyncReply& reply) {
 void RedisAuthority::OnAnswer(RedisConnection& connection, Tag tag, Outcome outcome,
                               wire::RespValue answer) {
   if (outcome != Outcome::kDone) {
-    problem_ = connection.problem();
+    problem_ = connection.problem().empty()
+                   ? connection.endpoint().ToString() + ": too much is under way"
+                   : connection.problem();
     RenewMapSoon();
   }
   if (tag == kMap) return OnMap(connection, answer);
@@ -110,6 +115,7 @@ void RedisAuthority::OnAnswer(RedisConnection& connection, Tag tag, Outcome outc
 void RedisAuthority::OnError(RedisConnection& connection, Tag tag, wire::RespValue error) {
   if (++under_way_[tag].attempts < kMostAttempts && !is_closing_) {
     if (error.IsError("NOSCRIPT")) {
+      ++counts_.scripts;
       TellScript(connection);
       return connection.Send(under_way_[tag].command, tag);
     }
@@ -127,9 +133,11 @@ void RedisAuthority::OnError(RedisConnection& connection, Tag tag, wire::RespVal
 void RedisAuthority::Redirect(const Redirection& redirection, Tag tag) {
   RedisConnection& to = nodes_.At(redirection.to);
   if (redirection.kind == Redirection::Kind::kMoved) {
+    ++counts_.moved;
     nodes_.Move(redirection.slot, to);
     RenewMapSoon();
   } else {
+    ++counts_.asked;
     to.Send(Encoded({"ASKING"}), RedisConnection::kNobody);
   }
   to.Send(under_way_[tag].command, tag);
@@ -174,7 +182,10 @@ void RedisAuthority::OnMap(RedisConnection& connection, wire::RespValue answer) 
   is_map_asked_for_ = false;
   if (is_closing_) return;
   const auto ranges = ReadSlots(answer, connection.endpoint());
-  if (ranges && !ranges->empty()) return nodes_.Assign(*ranges);
+  if (ranges && !ranges->empty()) {
+    ++counts_.maps;
+    return nodes_.Assign(*ranges);
+  }
   if (answer.is(wire::RespKind::kError)) {
     problem_ = connection.endpoint().ToString() + ": " + std::string(answer.text());
   }

@@ -44,6 +44,17 @@ struct RedisOptions {
   std::chrono::milliseconds clock_slack{2'000};  // by how much such clocks differ at most
 };
 
+// What was said to Redis and what it said, since the beginning.
+struct RedisCounts {
+  std::uint64_t done = 0;
+  std::uint64_t not_done = 0;
+  std::uint64_t unknown = 0;
+  std::uint64_t scripts = 0;  // sent again because the script was not known,
+  std::uint64_t moved = 0;    //   because the slot had moved,
+  std::uint64_t asked = 0;    //   or was on its way
+  std::uint64_t maps = 0;     // maps of slots that were learned
+};
+
 class RedisAuthority final : public Authority, private RedisConnection::Client {
  public:
   // Begins to connect. REQUIRES: one endpoint at least.
@@ -55,6 +66,7 @@ class RedisAuthority final : public Authority, private RedisConnection::Client {
 
   // What went wrong last, with the address of where it did; empty if nothing ever did.
   [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] const RedisCounts& counts() const { return counts_; }
   [[nodiscard]] std::size_t under_way() const { return under_way_.size() - free_.size(); }
 
  private:
@@ -85,12 +97,13 @@ class RedisAuthority final : public Authority, private RedisConnection::Client {
   RedisOptions options_;
   std::string load_command_;
   std::string problem_;
+  RedisCounts counts_;
   std::string key_;  // of the request at hand, with its prefix
 
   std::deque<UnderWay> under_way_;  // by tag; some are free
   std::vector<Tag> free_;
-  std::vector<Tag> again_;                         // to be asked again
-  std::vector<const RedisConnection*> are_told_;   // are being told the script
+  std::vector<Tag> again_;                        // to be asked again
+  std::vector<const RedisConnection*> are_told_;  // are being told the script
   net::Loop::Timer again_timer_ = net::Loop::kNoTimer;
   net::Loop::Timer map_timer_ = net::Loop::kNoTimer;
   bool is_map_asked_for_ = false;

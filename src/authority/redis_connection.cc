@@ -88,7 +88,8 @@ void RedisConnection::Greet(State step) {
   if (step == State::kHello && login.password.empty()) {
     wire::AppendRespCommand({"HELLO", "3", "SETNAME", "weir"}, command);
   } else if (step == State::kHello) {
-    wire::AppendRespCommand({"HELLO", "3", "AUTH", user, login.password, "SETNAME", "weir"}, command);
+    wire::AppendRespCommand({"HELLO", "3", "AUTH", user, login.password, "SETNAME", "weir"},
+                            command);
   } else if (step == State::kAuth && login.user.empty()) {
     wire::AppendRespCommand({"AUTH", login.password}, command);
   } else if (step == State::kAuth) {
@@ -146,8 +147,7 @@ void RedisConnection::Lose(std::string problem) {
   ++failures_;
   const double chance = static_cast<double>(chance_() - std::minstd_rand::min()) /
                         (1.0 + std::minstd_rand::max() - std::minstd_rand::min());
-  dial_timer_ =
-      loop_.After(options_.reconnect.WaitAfter(failures_, chance), [this] { Connect(); });
+  dial_timer_ = loop_.After(options_.reconnect.WaitAfter(failures_, chance), [this] { Connect(); });
   const std::uint64_t written = written_ + sent_;
   const std::deque<UnderWay> lost = std::exchange(under_way_, {});
   for (const UnderWay& command : lost) {

@@ -66,8 +66,8 @@ class RedisConnection final : public net::Loop::Watcher {
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
     virtual ~Client() = default;
-    // `answer` is null unless it is kDone, and valid during the call. May send more, but not destroy
-    // the connection.
+    // `answer` is null unless it is kDone, and valid during the call. May send more, but not
+    // destroy the connection.
     virtual void OnAnswer(RedisConnection& connection, Tag tag, Outcome outcome,
                           wire::RespValue answer) = 0;
   };
@@ -124,9 +124,9 @@ class RedisConnection final : public net::Loop::Watcher {
 
   State state_ = State::kDown;
   Descriptor socket_;
-  std::uint32_t interest_ = 0;         // what the kernel was asked to tell
-  std::uint64_t connections_ = 0;      // made so far
-  int failures_ = 0;                   // since the last one that was up
+  std::uint32_t interest_ = 0;                         // what the kernel was asked to tell
+  std::uint64_t connections_ = 0;                      // made so far
+  int failures_ = 0;                                   // since the last one that was up
   net::Loop::Timer dial_timer_ = net::Loop::kNoTimer;  // to connect, or to give up connecting
   net::Loop::Timer flush_timer_ = net::Loop::kNoTimer;
   net::Loop::Timer patience_timer_ = net::Loop::kNoTimer;

@@ -18,7 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr std::string_view kHello = "*4\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$7\r\nSETNAME\r\n$4\r\nweir\r\n";
+constexpr std::string_view kHello =
+    "*4\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$7\r\nSETNAME\r\n$4\r\nweir\r\n";
 
 // A Redis that says what the test wants it to. On a Unix socket: what is sent there has arrived.
 class FakeRedis {

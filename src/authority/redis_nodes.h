@@ -1,7 +1,7 @@
 // The nodes of a Redis, one connection to each, and which of them has which slot.
 //
-// A single Redis is a cluster of one node that has all slots. Of a cluster some nodes are named; the
-// others are learned from the map of slots and from redirections.
+// A single Redis is a cluster of one node that has all slots. Of a cluster some nodes are named;
+// the others are learned from the map of slots and from redirections.
 //
 // Thread safety: the loop's thread only.
 #pragma once

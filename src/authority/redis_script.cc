@@ -138,7 +138,9 @@ std::uint64_t Count(Micros time) { return static_cast<std::uint64_t>(time.count(
 
 std::string_view SyncScript() { return kScript; }
 
-void AppendLoadCommand(std::string& out) { wire::AppendRespCommand({"SCRIPT", "LOAD", kScript}, out); }
+void AppendLoadCommand(std::string& out) {
+  wire::AppendRespCommand({"SCRIPT", "LOAD", kScript}, out);
+}
 
 void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptTime time,
                        std::string& out) {
