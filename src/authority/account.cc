@@ -75,17 +75,17 @@ class Execution {
   }
 
   // What is there goes to whom it is enough for; what is sold ahead, to everybody who wants it.
-  void Give(std::uint64_t wanted, bool is_refused, SyncReply& reply) {
+  void Give(const SyncRequest& request, bool is_refused, SyncReply& reply) {
     const std::int64_t tokens = Tokens();
     if (tokens >= 1 && !is_refused) {
       const auto there = static_cast<std::uint64_t>(tokens);
-      reply.grant = std::min(wanted, std::max<std::uint64_t>(1, Part(there, reply.share)));
+      reply.grant = std::min(request.wanted, std::max<std::uint64_t>(1, Part(there, reply.share)));
       account_.reserved += reply.grant;
     }
     const std::int64_t room = Tokens() + static_cast<std::int64_t>(terms_.presale);
     if (room < 1) return;
-    reply.lease = std::min({wanted - reply.grant, Part(terms_.presale, reply.share),
-                            static_cast<std::uint64_t>(room)});
+    const std::uint64_t share = SatSub(Part(terms_.presale, reply.share), request.kept);
+    reply.lease = std::min({request.wanted - reply.grant, share, static_cast<std::uint64_t>(room)});
     account_.reserved += reply.lease;
     if (reply.lease != 0) reply.lease_for = terms_.horizon;
   }
@@ -150,7 +150,7 @@ SyncReply Execute(const SyncRequest& request, Account& account, std::uint64_t no
   reply.share = execution.Share(request);
   reply.taken = request.take != 0 && execution.Take(request.take);
   const bool is_refused = request.take != 0 && !reply.taken;
-  if (request.wanted != 0) execution.Give(request.wanted, is_refused, reply);
+  if (request.wanted != 0) execution.Give(request, is_refused, reply);
   const bool asked = request.take != 0 || request.wanted != 0;
   if (asked && !reply.taken && reply.grant + reply.lease == 0) {
     reply.deny_for = execution.DenyFor(std::max<std::uint64_t>(1, request.take));

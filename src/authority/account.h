@@ -24,8 +24,9 @@
 //  5. take      If take * P fits the tokens, it is used. If not, it is refused.
 //  6. wanted    t = tokens / P, in permits. If t >= 1 and nothing was refused:
 //               grant = min(wanted, max(1, t * share / 10^6)).
-//               For what is wanted still: lease = min(rest, presale * share / 10^6, t + presale),
-//               t without the grant. Both are reserved.
+//               For what is wanted still, with t as it is after the grant:
+//               lease = min(rest, max(0, presale * share / 10^6 - kept), t + presale), at least 0.
+//               Both are reserved.
 //  7. deny_for  If something was asked for and nothing given: over = ticks that are missing for
 //  max(take, 1) permits,
 //               deny_for = min(over, used) / N, rounded up, and at least `horizon` if over > used:

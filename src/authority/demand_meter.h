@@ -2,6 +2,7 @@
 // how much of it is still in view. Whole numbers, no decay to compute when nobody asks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/wide_math.h"
@@ -27,10 +28,16 @@ class DemandMeter {
     return Saturate(lately / window * static_cast<std::uint64_t>(span.count()) / window);
   }
 
-  // The larger of the two counts: sees a rush before a window is over.
-  std::uint64_t Peak(Instant now) {
+  // What the window that has just begun would come to at its pace so far, or what the last one came
+  // to if that is more: sees a rush before the window is over. Fewer than `least` are chance.
+  std::uint64_t Rush(std::uint64_t least, Instant now) {
     Turn(now);
-    return count_ > before_ ? count_ : before_;
+    const Nanos passed = std::max(window_ / 8, now - begin_);
+    const std::uint64_t pace =
+        count_ < least ? 0
+                       : Saturate(Mul(count_, static_cast<std::uint64_t>(window_.count())) /
+                                  static_cast<std::uint64_t>(passed.count()));
+    return std::max(pace, before_ < least ? 0 : before_);
   }
 
   [[nodiscard]] Nanos window() const { return window_; }

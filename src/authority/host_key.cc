@@ -11,7 +11,8 @@ namespace weir::authority {
 namespace {
 
 constexpr std::uint64_t kMillion = WarmBucket::kWhole;
-// What an exchange has to move to be worth it; twice that to begin, less for three times to end.
+// What flows to a host between two exchanges for them to be worth it; twice that to begin, less for
+// three times to end.
 constexpr std::uint64_t kThin = 2;
 constexpr int kThinIntervals = 3;
 // A rush is believed from this many requests on: fewer are chance.
@@ -88,15 +89,14 @@ bool HostKey::IsDue(Instant now) const {
 
 SyncRequest HostKey::MakeRequest(Ticket ticket, std::uint64_t take, Instant now) {
   SyncRequest request{.ticket = ticket, .key = name_, .terms = &policy_.terms, .take = take};
-  request.expected = ExpectedIn(terms().epoch, now);
+  request.expected = meter_.In(terms().epoch, now);  // a rush is no claim to a share
   request.demand = std::exchange(demand_, 0);
   if (exchange_) return request;  // one at a time moves the reservation
 
   Expire(now);
   reservation_.Pass(now);
   ChooseWay(now);
-  const std::uint64_t needed = is_leasing_ ? ExpectedIn(terms().horizon, now) : 0;
-  const std::uint64_t ample = needed + needed / 4;
+  const std::uint64_t ample = is_leasing_ ? Ample(now) : 0;
   if (reservation_.at_hand() > ample) {
     request.returned = reservation_.GiveBack(reservation_.at_hand() - ample, now);
   } else if (now >= denied_until_) {
@@ -128,6 +128,7 @@ bool HostKey::OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply,
                       Instant now) {
   if (reply.outcome == Outcome::kDone) {
     if (reply.share != 0) share_ = reply.share;
+    is_plentiful_ = 8 * reply.tokens >= static_cast<std::int64_t>(terms().burst);
     if (reply.deny_for > Micros(0)) {
       // It holds from when it was said, which was not before it was asked.
       denied_until_ = sent_at + reply.deny_for;
@@ -207,11 +208,17 @@ bool HostKey::IsQuiet() const {
 
 std::uint64_t HostKey::ExpectedIn(Nanos span, Instant now) {
   const std::uint64_t lately = meter_.In(span, now);
-  const std::uint64_t peak = rush_.Peak(now);
-  if (peak < kRush) return lately;
-  const auto rush = Saturate(Mul(peak, static_cast<std::uint64_t>(span.count())) /
+  const auto rush = Saturate(Mul(rush_.Rush(kRush, now), static_cast<std::uint64_t>(span.count())) /
                              static_cast<std::uint64_t>(rush_.window().count()));
   return std::max(lately, rush);
+}
+
+// What it is good to have at hand. As long as there is plenty, enough for a rush: what hosts hold
+// takes nothing from anybody then, and cannot add to the burst ever.
+std::uint64_t HostKey::Ample(Instant now) {
+  const std::uint64_t needed = ExpectedIn(terms().horizon, now);
+  if (!is_plentiful_) return needed + needed / 4;
+  return std::max(4 * needed, terms().presale / 16);
 }
 
 // A host that was paused finds that its permits are not its own any more.
@@ -231,10 +238,13 @@ void HostKey::Drop() {
 void HostKey::ChooseWay(Instant now) {
   if (policy_.mode != Mode::kLease || terms().presale == 0) return;
   const std::uint64_t flows = Saturate(Mul(terms().PermitsIn(terms().interval), share_) / kMillion);
-  const std::uint64_t moved = std::min(flows, ExpectedIn(terms().interval, now));
-  if (moved >= 2 * kThin) is_leasing_ = true;
-  if (moved >= kThin) thin_intervals_ = 0;
-  if (is_leasing_ && moved < kThin && ++thin_intervals_ >= kThinIntervals) is_leasing_ = false;
+  const bool is_asked = ExpectedIn(terms().interval, now) != 0;
+  if (flows >= 2 * kThin && is_asked) is_leasing_ = true;
+  if (flows >= kThin && is_asked) {
+    thin_intervals_ = 0;
+  } else if (is_leasing_ && ++thin_intervals_ >= kThinIntervals) {
+    is_leasing_ = false;
+  }
 }
 
 }  // namespace weir::authority

@@ -114,6 +114,7 @@ class HostKey {
   LocalDecision AskView(std::uint64_t cost, Instant now);
   void Admit(std::uint64_t cost, Instant now) { warm_.Note(terms(), share_, cost, now); }
   std::uint64_t ExpectedIn(Nanos span, Instant now);
+  std::uint64_t Ample(Instant now);
   void Expire(Instant now);
   void Drop();
   void ChooseWay(Instant now);
@@ -144,6 +145,7 @@ class HostKey {
   std::uint64_t forgiven_ = 0;  // were admitted without the authority, and are never told
   int thin_intervals_ = 0;
   bool is_leasing_ = false;
+  bool is_plentiful_ = true;  // an eighth of the burst was left when last heard of
 };
 
 }  // namespace weir::authority

@@ -65,10 +65,10 @@ Result<Terms> Terms::Of(const Quota& quota, Tolerance tolerance) {
   // What is sold ahead is what flows back in `horizon`, unless that is longer than hosts should go
   // without a word.
   const Micros ahead = TimeFor(terms.presale * terms.ticks_per_permit, terms);
-  terms.interval = terms.presale == 0
-                       ? kLongestInterval
-                       : std::clamp(ahead * 2 / 3, kShortestInterval, kLongestInterval);
-  terms.horizon = terms.interval * 3 / 2;
+  terms.horizon = terms.presale == 0
+                      ? kLongestInterval * 3 / 2
+                      : std::clamp(ahead, kShortestInterval * 3 / 2, kLongestInterval * 3 / 2);
+  terms.interval = terms.horizon * 2 / 3;
   const bool is_hot = terms.PermitsIn(terms.interval) >= kWorthwhile;
   terms.presale = std::min(terms.presale, terms.PermitsIn(terms.horizon));
   terms.epoch =

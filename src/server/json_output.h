@@ -40,6 +40,8 @@ class JsonOutput {
   }
   void Text(std::string_view text) { Value(rule::JsonString(text)); }
   void Number(std::int64_t number) { Value(std::to_string(number)); }
+  // To six places: fit for measurements.
+  void Decimal(double number) { Value(std::to_string(number)); }
   void Flag(bool flag) { Value(flag ? "true" : "false"); }
   // Null if it is empty.
   void TextOrNull(std::string_view text) { Value(text.empty() ? "null" : rule::JsonString(text)); }

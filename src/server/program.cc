@@ -6,6 +6,7 @@
 #include "server/commands.h"
 #include "server/rules_command.h"
 #include "server/serve_command.h"
+#include "server/sim_command.h"
 
 namespace weir {
 
@@ -19,6 +20,7 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   trace->add_option("FILE", traces, "Trace files; docs/traces.md describes them")->required();
   CLI::App* demo = app.add_subcommand("demo", "Shows a client that asks too often");
   const ServeCommand serve(app, version);
+  const SimCommand sim(app);
   RulesCommand rules(app);
 
   try {
@@ -30,6 +32,7 @@ int RunProgram(std::vector<std::string> arguments, const std::string& version, S
   if (*trace) return RunTraces(traces, io.out, io.err);
   if (*demo) return RunDemo(io.out);
   if (serve.is_asked()) return serve.Run(io);
+  if (sim.is_asked()) return sim.Run(io);
   return rules.Run(io);
 }
 

@@ -156,11 +156,11 @@ void Conserves(const std::vector<Step>& steps, bool is_peaceful) {
 }
 
 TEST(ConservationTest, EveryPermitIsAccountedForWhileNothingGoesWrong) {
-  EXPECT_TRUE(rc::check([] { Conserves(*Steps(kPeaceful), true); }));
+  EXPECT_TRUE(rc::check([] { Conserves(*rc::gen::scale(3.0, Steps(kPeaceful)), true); }));
 }
 
 TEST(ConservationTest, EveryPermitIsAccountedForWhateverGoesWrong) {
-  EXPECT_TRUE(rc::check([] { Conserves(*Steps(kAll), false); }));
+  EXPECT_TRUE(rc::check([] { Conserves(*rc::gen::scale(3.0, Steps(kAll)), false); }));
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ Pace PaceAt(const Setting& setting, Load load, double t) {
       return {0.9 * limit, kNever};
     case Load::kOnOff: {
       const double cycle = std::floor(t / (3 * window) + 1e-9) * 3 * window;
-      const bool is_on = t - cycle < 0.5 * window - 1e-9;
-      return is_on ? Pace{10 * limit, cycle + 0.5 * window} : Pace{0.2 * limit, cycle + 3 * window};
+      const double on = cycle + 2.5 * window;
+      return t < on - 1e-9 ? Pace{0.2 * limit, on} : Pace{10 * limit, cycle + 3 * window};
     }
     case Load::kFlash:
       if (t < end / 3 - 1e-9) return {0.5 * limit, end / 3};
@@ -76,10 +76,10 @@ class Balancer {
 
 const std::vector<Setting>& Settings() {
   static const std::vector<Setting> kSettings = {
-      {"3 hosts, 4/s", 3, Quota::PerSecond(4), minutes(10)},
-      {"10 hosts, 100/s", 10, Quota::PerSecond(100), minutes(1)},
-      {"50 hosts, 100000/s", 50, Quota::PerSecond(100'000), seconds(6)},
-      {"50 hosts, 10/min", 50, Quota::PerMinute(10), minutes(20)},
+      {"3x4/s", 3, Quota::PerSecond(4), minutes(10)},
+      {"10x100/s", 10, Quota::PerSecond(100), minutes(1)},
+      {"50x100k/s", 50, Quota::PerSecond(100'000), seconds(6)},
+      {"50x10/min", 50, Quota::PerMinute(10), minutes(20)},
   };
   return kSettings;
 }

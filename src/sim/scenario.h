@@ -32,7 +32,7 @@ struct Setting {
 enum class Load : std::uint8_t {
   kOver,   // twice the limit, steadily; few hosts get most of it (Zipf), here and below
   kUnder,  // 0.9 of the limit
-  kOnOff,  // half a window at 10 times the limit, two and a half at a fifth
+  kOnOff,  // two and a half windows at a fifth of the limit, half a window at 10 times
   kFlash,  // half the limit; a third of the time 10 times the limit
   kShift,  // one and a half of the limit, nine tenths of it at one host, which changes
 };

@@ -1,9 +1,11 @@
 #include "sim/score_card.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "authority/host_key.h"
+#include "base/check.h"
 #include "sim/cluster.h"
 #include "sim/rivals.h"
 
@@ -48,9 +50,12 @@ const std::vector<Contestant>& Contestants() {
   return kContestants;
 }
 
-Score Compete(std::size_t contestant, const Setting& setting, const std::vector<Arrival>& arrivals,
+Score Compete(std::string_view name, const Setting& setting, const std::vector<Arrival>& arrivals,
               std::uint64_t seed) {
-  const Entry& entry = Entries().at(contestant);
+  const auto found = std::find_if(Entries().begin(), Entries().end(),
+                                  [name](const Entry& one) { return one.contestant.name == name; });
+  WEIR_CHECK(found != Entries().end());
+  const Entry& entry = *found;
   return Measure(setting, arrivals, [&](Events& events, OnDecided tell) -> std::unique_ptr<Method> {
     if (entry.rival != nullptr) {
       const RivalOptions options{setting.hosts, setting.rate(), setting.burst(), kOneWay, seed};

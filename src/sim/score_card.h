@@ -17,8 +17,8 @@ struct Contestant {
 };
 const std::vector<Contestant>& Contestants();
 
-// REQUIRES: contestant < Contestants().size()
-Score Compete(std::size_t contestant, const Setting& setting, const std::vector<Arrival>& arrivals,
+// REQUIRES: there is a contestant of that name
+Score Compete(std::string_view name, const Setting& setting, const std::vector<Arrival>& arrivals,
               std::uint64_t seed);
 
 }  // namespace weir::sim
