@@ -90,7 +90,7 @@ if wanted > 0 then
   end
   local room = tokens() + presale
   if room >= 1 then
-    lease = min(wanted - grant, floor(presale * share / 1000000), room)
+    lease = min(wanted - grant, max(0, floor(presale * share / 1000000) - kept), room)
     reserved = reserved + lease
   end
 end
