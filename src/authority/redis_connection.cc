@@ -53,20 +53,23 @@ void RedisConnection::Connect() {
     unsent_ = options_.opening;
     under_way_.push_back({.tag = kNobody, .end = unsent_.size(), .since = loop_.now()});
   }
-  const Result<net::SocketAddress> address = net::ToSocketAddress(endpoint_);
-  if (!address.ok()) return Lose(address.error().message);
-  Result<Descriptor> dialled = net::Dial(*address);
-  if (!dialled.ok()) return Lose(dialled.error().message);
-  socket_ = std::move(*dialled);
-  if (const int error = loop_.Watch(socket_.get(), EPOLLOUT, *this); error != 0) {
-    socket_ = Descriptor();
-    return Lose(Reason(error));
-  }
-  interest_ = EPOLLOUT;
   state_ = State::kDialling;
   dial_timer_ = loop_.After(options_.connect_patience, [this] {
     Lose("no connection after " + Show(options_.connect_patience));
   });
+  resolution_.emplace(loop_, endpoint_,
+                      [this](const Result<net::SocketAddress>& address) { Dial(address); });
+}
+
+void RedisConnection::Dial(const Result<net::SocketAddress>& address) {
+  if (state_ != State::kDialling) return;  // was found too late
+  if (!address.ok()) return Lose(address.error().message);
+  Result<Descriptor> dialled = net::Dial(*address);
+  if (!dialled.ok()) return Lose(dialled.error().message);
+  const int error = loop_.Watch(dialled->get(), EPOLLOUT, *this);
+  if (error != 0) return Lose(Reason(error));
+  socket_ = std::move(*dialled);
+  interest_ = EPOLLOUT;
 }
 
 void RedisConnection::OnReady(std::uint32_t events) {

@@ -33,6 +33,7 @@
 #include "base/descriptor.h"
 #include "net/endpoint.h"
 #include "net/loop.h"
+#include "net/resolve.h"
 #include "wire/resp_value.h"
 
 namespace weir::authority {
@@ -99,6 +100,7 @@ class RedisConnection final : public net::Loop::Watcher {
   };
 
   void Connect();
+  void Dial(const Result<net::SocketAddress>& address);
   void Greet(State step);
   void OnGreeting(wire::RespValue answer);
   void OnRefusal(wire::RespValue answer);
@@ -123,6 +125,7 @@ class RedisConnection final : public net::Loop::Watcher {
   std::minstd_rand chance_;
 
   State state_ = State::kDown;
+  std::optional<net::Resolution> resolution_;  // of its name
   Descriptor socket_;
   std::uint32_t interest_ = 0;                         // what the kernel was asked to tell
   std::uint64_t connections_ = 0;                      // made so far

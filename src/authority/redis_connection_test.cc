@@ -245,6 +245,18 @@ TEST_F(RedisConnectionTest, AServerThatIsNotThereLeavesNothingDone) {
   EXPECT_NE(connection_->problem().find("refused"), std::string::npos) << connection_->problem();
 }
 
+// A name is looked up in a thread of its own.
+using RedisConnectionConcurrentTest = RedisConnectionTest;
+
+TEST_F(RedisConnectionConcurrentTest, ANameThatDoesNotExistIsSaid) {
+  connection_ = std::make_unique<RedisConnection>(loop_, net::Endpoint{"no such name", 6379, ""},
+                                                  options_, *this);
+  Send("A", 1);
+  for (int i = 0; i < 2000 && answers_.empty(); ++i) loop_.Turn(milliseconds(10));
+  EXPECT_EQ(Answers(), Lines{"1: not done"});
+  EXPECT_NE(connection_->problem().find("no such host"), std::string::npos);
+}
+
 TEST_F(RedisConnectionTest, LogsInWithHello) {
   options_.login = {.user = "limiter", .password = "secret", .database = 2};
   Connect();

@@ -144,7 +144,7 @@ void AppendLoadCommand(std::string& out) {
 
 void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptTime time,
                        std::string& out) {
-  static const std::string digest = HexDigest(kScript);
+  static const std::string kDigest = HexDigest(kScript);
   const Terms& terms = *request.terms;
   // What can be cut without a difference is cut here, so that the script's sums stay exact.
   const std::array<std::uint64_t, 18> numbers = {
@@ -170,7 +170,7 @@ void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptT
   wire::RespWriter writer(out, wire::RespVersion::k2);
   writer.Array(4 + numbers.size());
   writer.Bulk("EVALSHA");
-  writer.Bulk(digest);
+  writer.Bulk(kDigest);
   writer.Bulk("1");
   writer.Bulk(key);
   for (const std::uint64_t number : numbers) AppendNumber(number, writer);
