@@ -116,17 +116,14 @@ void RedisServer::Start() {
 }
 
 bool RedisServer::TryStart() {
-  std::vector<std::string> words = {"redis-server",
-                                    "--port",
-                                    std::to_string(port_),
-                                    "--bind",
-                                    "127.0.0.1",
-                                    "--dir",
-                                    files_.folder().string(),
-                                    "--save",
-                                    "",
-                                    "--appendonly",
-                                    "no"};
+  const std::string configuration = (files_.folder() / "redis.conf").string();
+  std::ofstream(configuration, std::ios::app).flush();  // a Sentinel writes down what it learns
+  std::vector<std::string> words = {"redis-server", configuration,
+                                    "--port",       std::to_string(port_),
+                                    "--bind",       "127.0.0.1",
+                                    "--dir",        files_.folder().string(),
+                                    "--save",       "",
+                                    "--appendonly", "no"};
   words.insert(words.end(), options_.begin(), options_.end());
   process_ = Launch(words, (files_.folder() / "log").string());
   for (int tries = 0; tries < 1000; ++tries) {

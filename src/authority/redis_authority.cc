@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "authority/redis_script.h"
+#include "base/check.h"
 #include "wire/resp_command.h"
 
 namespace weir::authority {
@@ -25,6 +26,11 @@ RedisConnectionOptions WithScript(RedisConnectionOptions options) {
   return options;
 }
 
+// Nodes that are known from the beginning.
+std::vector<net::Endpoint> Known(const RedisOptions& options) {
+  return options.kind == RedisKind::kSentinels ? std::vector<net::Endpoint>() : options.endpoints;
+}
+
 std::string Encoded(std::initializer_list<std::string_view> words) {
   std::string command;
   wire::AppendRespCommand(words, command);
@@ -36,9 +42,16 @@ std::string Encoded(std::initializer_list<std::string_view> words) {
 RedisAuthority::RedisAuthority(net::Loop& loop, RedisOptions options)
     : loop_(loop),
       options_(std::move(options)),
-      nodes_(loop, options_.endpoints, WithScript(options_.connection), *this) {
+      nodes_(loop, Known(options_), WithScript(options_.connection), *this) {
+  WEIR_CHECK(!options_.endpoints.empty());
   AppendLoadCommand(load_command_);
-  if (is_cluster()) RenewMap();
+  if (options_.kind == RedisKind::kSentinels) {
+    RedisConnectionOptions plain = options_.connection;
+    plain.login = options_.sentinel_login;
+    RedisConnection::Client& client = *this;
+    sentinels_.emplace(loop, options_.endpoints, plain, client);
+  }
+  if (options_.kind != RedisKind::kServer) RenewMap();
 }
 
 RedisAuthority::~RedisAuthority() {
@@ -46,6 +59,7 @@ RedisAuthority::~RedisAuthority() {
   loop_.Cancel(again_timer_);
   loop_.Cancel(map_timer_);
   for (const Tag tag : std::exchange(again_, {})) Finish(tag, {.outcome = Outcome::kNotDone});
+  if (sentinels_) sentinels_->Close();
   nodes_.Close();
 }
 
@@ -61,7 +75,12 @@ void RedisAuthority::Sync(std::span<const SyncRequest> requests, Replies& replie
     const Tag tag = Begin(replies, request.ticket);
     std::string& command = under_way_[tag].command;
     AppendSyncCommand(request, key_, time, command);
-    nodes_.Of(is_cluster() ? SlotOf(key_) : 0).Send(command, tag);
+    RedisConnection* const node = nodes_.Of(is_cluster() ? SlotOf(key_) : 0);
+    if (node == nullptr) {
+      Finish(tag, {.outcome = Outcome::kNotDone});  // no Sentinel has named the master yet
+    } else {
+      node->Send(command, tag);
+    }
   }
 }
 
@@ -165,7 +184,7 @@ void RedisAuthority::AskAgain() {
 // --- the map of slots ----------------------------------------------------------------------------
 
 void RedisAuthority::RenewMapSoon() {
-  if (!is_cluster() || is_closing_ || is_map_asked_for_) return;
+  if (options_.kind == RedisKind::kServer || is_closing_ || is_map_asked_for_) return;
   if (map_timer_ != net::Loop::kNoTimer) return;
   map_timer_ = loop_.After(kMapPause, [this] {
     map_timer_ = net::Loop::kNoTimer;
@@ -175,19 +194,26 @@ void RedisAuthority::RenewMapSoon() {
 
 void RedisAuthority::RenewMap() {
   is_map_asked_for_ = true;
+  if (sentinels_) {
+    const std::string ask = Encoded({"SENTINEL", "GET-MASTER-ADDR-BY-NAME", options_.master_name});
+    return sentinels_->Next().Send(ask, kMap);
+  }
   nodes_.Next().Send(Encoded({"CLUSTER", "SLOTS"}), kMap);
 }
 
 void RedisAuthority::OnMap(RedisConnection& connection, wire::RespValue answer) {
   is_map_asked_for_ = false;
   if (is_closing_) return;
-  const auto ranges = ReadSlots(answer, connection.endpoint());
+  const auto ranges = sentinels_ ? ReadMaster(answer) : ReadSlots(answer, connection.endpoint());
   if (ranges && !ranges->empty()) {
     ++counts_.maps;
     return nodes_.Assign(*ranges);
   }
   if (answer.is(wire::RespKind::kError)) {
     problem_ = connection.endpoint().ToString() + ": " + std::string(answer.text());
+  } else if (sentinels_ && connection.is_up()) {
+    problem_ = connection.endpoint().ToString() + ": the Sentinel knows no master '" +
+               options_.master_name + "'; name it as its `sentinel monitor` does";
   }
   RenewMapSoon();
 }

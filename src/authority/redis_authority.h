@@ -1,4 +1,4 @@
-// An authority in Redis: one server, or a cluster of them.
+// An authority in Redis: one server, one that Sentinels choose, or a cluster.
 //
 // Each request is one call of the script (redis_script.h) on the node that has the key, and all
 // requests of a turn of the loop go out together. What a node refuses is repaired where the refusal
@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,12 +32,18 @@
 
 namespace weir::authority {
 
-enum class RedisKind : std::uint8_t { kServer, kCluster };
+enum class RedisKind : std::uint8_t {
+  kServer,
+  kSentinels,  // the master that they name
+  kCluster,
+};
 
 struct RedisOptions {
   RedisKind kind = RedisKind::kServer;
-  std::vector<net::Endpoint> endpoints;  // the server, or some nodes of the cluster
-  std::string prefix = "weir:";          // of all keys
+  std::vector<net::Endpoint> endpoints;  // the server, the Sentinels, or some nodes of the cluster
+  std::string master_name = "mymaster";  // by which Sentinels know it
+  RedisLogin sentinel_login;
+  std::string prefix = "weir:";  // of all keys
   RedisConnectionOptions connection;
   // Microseconds of a clock that all hosts share, for a Redis that does not tell the time to
   // scripts. Empty: Redis's own, which is the better one.
@@ -88,6 +95,7 @@ class RedisAuthority final : public Authority, private RedisConnection::Client {
   void Finish(Tag tag, const SyncReply& reply);
   Tag Begin(Replies& replies, Ticket ticket);
 
+  // Of a master that Sentinels name, the map has one entry.
   void RenewMapSoon();
   void RenewMap();
   void OnMap(RedisConnection& connection, wire::RespValue answer);
@@ -109,7 +117,9 @@ class RedisAuthority final : public Authority, private RedisConnection::Client {
   bool is_map_asked_for_ = false;
   bool is_closing_ = false;
 
-  RedisNodes nodes_;  // last: its connections tell of their end
+  // Last: their connections tell of their end.
+  std::optional<RedisNodes> sentinels_;
+  RedisNodes nodes_;
 };
 
 }  // namespace weir::authority

@@ -10,9 +10,8 @@ namespace weir::authority {
 RedisNodes::RedisNodes(net::Loop& loop, const std::vector<net::Endpoint>& named,
                        const RedisConnectionOptions& options, RedisConnection::Client& client)
     : loop_(loop), named_(named), options_(options), client_(client) {
-  WEIR_CHECK(!named.empty());
   for (const net::Endpoint& endpoint : named) At(endpoint);
-  of_slot_.assign(kRedisSlots, nodes_.front().get());
+  of_slot_.assign(kRedisSlots, nodes_.empty() ? nullptr : nodes_.front().get());
 }
 
 RedisConnection& RedisNodes::At(const net::Endpoint& endpoint) {
@@ -25,6 +24,7 @@ RedisConnection& RedisNodes::At(const net::Endpoint& endpoint) {
 }
 
 RedisConnection& RedisNodes::Next() {
+  WEIR_CHECK(!nodes_.empty());
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     RedisConnection& node = *nodes_[++next_ % nodes_.size()];
     if (node.is_up()) return node;

@@ -19,15 +19,15 @@ namespace weir::authority {
 
 class RedisNodes {
  public:
-  // REQUIRES: one endpoint at least.
   RedisNodes(net::Loop& loop, const std::vector<net::Endpoint>& named,
              const RedisConnectionOptions& options, RedisConnection::Client& client);
 
-  // Of a slot that nobody is known to have, any node: it will say who has it.
-  [[nodiscard]] RedisConnection& Of(std::uint16_t slot) { return *of_slot_[slot]; }
+  // Of a slot that nobody is known to have, any node: it will say who has it. Null if no node is
+  // known yet.
+  [[nodiscard]] RedisConnection* Of(std::uint16_t slot) { return of_slot_[slot]; }
   // Is made if there is none.
   RedisConnection& At(const net::Endpoint& endpoint);
-  // The next one that is up, another one at each call; any if none is.
+  // The next one that is up, another one at each call; any if none is. REQUIRES: size() > 0
   RedisConnection& Next();
 
   void Move(std::uint16_t slot, RedisConnection& to) { of_slot_[slot] = &to; }

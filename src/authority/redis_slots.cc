@@ -69,6 +69,17 @@ std::optional<std::vector<SlotRange>> ReadSlots(wire::RespValue answer,
   return ranges;
 }
 
+// [host, port], both as text; null if it knows no such master.
+std::optional<std::vector<SlotRange>> ReadMaster(wire::RespValue answer) {
+  if (answer.size() != 2 || answer[0].text().empty()) return std::nullopt;
+  const auto port = ReadDecimal(answer[1].text());
+  if (!port) return std::nullopt;
+  auto master = ToEndpoint(answer[0].text(), *port, {});
+  if (!master) return std::nullopt;
+  return std::vector<SlotRange>{
+      {.first = 0, .last = kRedisSlots - 1, .master = std::move(*master)}};
+}
+
 std::optional<Redirection> ReadRedirection(std::string_view error, const net::Endpoint& asked) {
   const std::size_t slot_at = error.find(' ') + 1;  // 0 if there is none
   const std::size_t to_at = error.find(' ', slot_at) + 1;

@@ -29,6 +29,9 @@ struct SlotRange {
 // by which address it is reached leaves that out: it means its own.
 std::optional<std::vector<SlotRange>> ReadSlots(wire::RespValue answer, const net::Endpoint& asked);
 
+// The answer of a Sentinel to who the master is, as a map of one range.
+std::optional<std::vector<SlotRange>> ReadMaster(wire::RespValue answer);
+
 // Ask elsewhere: from now on, or just for this once, because the key is on its way there.
 struct Redirection {
   enum class Kind : std::uint8_t { kMoved, kAsk };

@@ -56,6 +56,22 @@ TEST(RedisSlotsTest, WhatIsNoMapIsRefused) {
   EXPECT_TRUE(Slots("*0\r\n")->empty());
 }
 
+TEST(RedisSlotsTest, AMasterThatSentinelsNameHasAllSlots) {
+  const auto read = [](const std::string& bytes) {
+    wire::RespValueReader reader;
+    return ReadMaster(reader.Read(bytes).value);
+  };
+  const auto master = read("*2\r\n$8\r\n10.0.0.2\r\n$4\r\n6379\r\n");
+  ASSERT_TRUE(master.has_value());
+  const std::vector<SlotRange> expected = {
+      {.first = 0, .last = 16'383, .master = {.host = "10.0.0.2", .port = 6379, .path = {}}}};
+  EXPECT_EQ(*master, expected);
+  for (const char* bytes : {"_\r\n", "*-1\r\n", "-ERR No such master\r\n", "*0\r\n",
+                            "*2\r\n$1\r\nh\r\n$1\r\nx\r\n", "*2\r\n$0\r\n\r\n$1\r\n1\r\n"}) {
+    EXPECT_FALSE(read(bytes).has_value()) << bytes;
+  }
+}
+
 TEST(RedisSlotsTest, ARedirectionNamesTheNode) {
   const Redirection moved{.kind = Redirection::Kind::kMoved,
                           .slot = 3999,
