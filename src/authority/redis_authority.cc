@@ -145,6 +145,9 @@ void RedisAuthority::OnError(RedisConnection& connection, Tag tag, wire::RespVal
     if (error.IsError("TRYAGAIN")) return AskAgainLater(tag);
   }
   problem_ = connection.endpoint().ToString() + ": " + std::string(error.text());
+  if (error.IsError("MOVED") && !is_cluster()) {
+    problem_ += "; it is a node of a cluster: configure it as one";
+  }
   RenewMapSoon();
   Finish(tag, {.outcome = Outcome::kNotDone});
 }
