@@ -17,7 +17,7 @@
 //  3. report    If the request's epoch is e or e - 1, its reservation (spent + returned + kept)
 //               leaves reserved or reserved_before (down to 0), `spent` is used, and `kept` is
 //               reserved. If it is older, it was taken for spent in step 2: not renewed.
-//               `debt` is used; at most cap + max_debt * P can be.
+//               `debt`, at most burst + max_debt of it, is used; at most cap + max_debt * P can be.
 //  4. demand    demand_ += demand (at most kMostDemand);
 //               all = max(1, expected, demand_ + demand_before_ * (rest of the epoch) / epoch),
 //               share = expected * 10^6 / all.

@@ -33,7 +33,7 @@ using Ticket = std::uint64_t;
 
 struct SyncRequest {
   Ticket ticket = 0;
-  std::string_view key;          // REQUIRES: valid until Sync() returns
+  std::string_view key{};        // REQUIRES: valid until Sync() returns
   const Terms* terms = nullptr;  // likewise
 
   // All in permits.
@@ -62,7 +62,7 @@ struct SyncReply {
   std::uint64_t grant = 0;  // permits to spend at once
   std::uint64_t lease = 0;  // permits to spend evenly over `lease_for`: they flow in meanwhile
   std::uint64_t epoch = 0;  // of the reservation from now on
-  Micros lease_for{0};      //
+  Micros lease_for{0};      // counted from when the reply arrives
   Micros deny_for{0};       // nothing was there: until as much as was asked for can be
   std::int64_t tokens = 0;  // what is in the bucket after this; below 0 it is owed
   std::uint64_t share = 0;  // this host's part of the demand, in millionths

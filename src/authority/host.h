@@ -33,7 +33,7 @@ namespace weir::authority {
 
 struct HostOptions {
   Nanos deadline = std::chrono::milliseconds(10);
-  BreakerOptions breaker;
+  BreakerOptions breaker{};
   std::uint64_t seed = 1;  // for the breaker's jitter: a different one for each host
 };
 
@@ -69,6 +69,7 @@ class Host {
   [[nodiscard]] bool has_settled() const { return !settled_.empty(); }
 
   [[nodiscard]] const Breaker& breaker() const { return breaker_; }
+  [[nodiscard]] std::size_t size() const { return keys_.size(); }
   [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
   // Nothing will be due and nobody waits until Ask() is called again: no need to Tick().
   [[nodiscard]] bool is_quiet() const { return busy_.empty() && under_way_.empty(); }

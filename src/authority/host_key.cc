@@ -99,7 +99,7 @@ SyncRequest HostKey::MakeRequest(Ticket ticket, std::uint64_t take, Instant now)
   const std::uint64_t ample = is_leasing_ ? Ample(now) : 0;
   if (reservation_.at_hand() > ample) {
     request.returned = reservation_.GiveBack(reservation_.at_hand() - ample, now);
-  } else if (now >= denied_until_) {
+  } else {
     request.wanted = ample - reservation_.at_hand();
   }
   request.spent = reservation_.spent();
@@ -187,7 +187,7 @@ LocalDecision HostKey::Fallback(std::uint64_t cost, Outcome outcome, Instant now
   }
   Admit(cost, now);
   if (outcome == Outcome::kNotDone) {
-    const std::uint64_t told_later = std::min(cost, terms().max_debt - unreported_);
+    const std::uint64_t told_later = std::min(cost, terms().burst - unreported_);
     unreported_ += told_later;
     forgiven_ += cost - told_later;
   }

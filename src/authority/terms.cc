@@ -37,14 +37,15 @@ Result<Terms> Terms::Of(const Quota& quota, Tolerance tolerance) {
   }
   Terms terms;
   terms.burst = burst;
-  terms.max_debt = burst;
+  terms.max_debt = 4 * burst;
   terms.presale =
       static_cast<std::uint64_t>(std::floor(tolerance.over_burst * static_cast<double>(burst)));
 
   // n permits in p ns are 1000 n permits in p us.
   const Uint128 n = Mul(quota.permits().count, 1000);
   const auto p = static_cast<std::uint64_t>(quota.period().count());
-  const std::uint64_t most = 4 * burst;  // used, owed, sold ahead, and asked for on top of that
+  // Used and owed, five times; reserved and sold ahead, twice; asked for on top of that.
+  const std::uint64_t most = 8 * burst;
   const std::uint64_t divisor = std::gcd(static_cast<std::uint64_t>(n % p), p);
   Uint128 per_micro = n / divisor;
   Uint128 per_permit = p / divisor;

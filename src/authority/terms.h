@@ -7,8 +7,8 @@
 //     3 per second   ->  N / P = 3 / 1'000'000,  1 us = 3 ticks,  1 permit = 1'000'000 ticks
 //     100'000 / 1 s  ->  N / P = 1 / 10
 //
-// Where a full bucket in debt would not fit 2^51 ticks, they are made coarser and a permit rounded
-// up: against the caller, never for it. Sums of two such numbers stay exact in a double.
+// Where all that can be used, owed, reserved and asked for would not fit 2^52 ticks, they are made
+// coarser and a permit is rounded up: against the caller, never for it.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ struct Tolerance {
 };
 
 struct Terms {
-  static constexpr std::uint64_t kMostTicks = std::uint64_t{1} << 51;
+  static constexpr std::uint64_t kMostTicks = std::uint64_t{1} << 52;
   static constexpr std::uint64_t kMostPermits = 1'000'000'000;  // a burst
   static constexpr Micros kShortestInterval{10'000};
   static constexpr Micros kLongestInterval{100'000};

@@ -25,7 +25,7 @@ TEST(TermsTest, AreReducedToWholeTicks) {
 TEST(TermsTest, RoundAgainstTheCallerWhereTheyDoNotFit) {
   const Quota quota = Quota::PerDay(999'983);
   const Terms terms = Terms::Of(quota).value();
-  EXPECT_LE(4 * terms.burst * terms.ticks_per_permit, Terms::kMostTicks);
+  EXPECT_LE(8 * terms.burst * terms.ticks_per_permit, Terms::kMostTicks);
   const double exact = 999'983.0 / 86'400e6;
   const double rate =
       static_cast<double>(terms.ticks_per_micro) / static_cast<double>(terms.ticks_per_permit);

@@ -93,7 +93,7 @@ void PrintCard(const Setting& setting, const std::vector<std::string>& loads,
     rows.push_back(std::move(row));
   }
   PrintTable(rows, out);
-  out << "\n";
+  out << "\n" << std::flush;  // the next one takes its time
 }
 
 void WriteScore(const Setting& setting, std::string_view load, std::string_view method,

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -25,15 +27,19 @@ struct Faults {
 class Network {
  public:
   Network(Events& events, int hosts, Nanos one_way, std::uint64_t seed)
-      : events_(events), one_way_(one_way), chance_(seed), links_(2 * hosts), cut_(hosts, false) {}
+      : events_(events),
+        one_way_(one_way),
+        chance_(seed),
+        links_(2 * static_cast<std::size_t>(hosts)),
+        cut_(hosts, false) {}
 
   void set_faults(const Faults& faults) { faults_ = faults; }
   // From now on nothing of this host gets through, nor what is under way.
   void Cut(int host, bool is_cut) { cut_[host] = is_cut; }
 
   // Calls `arrive` when and if the message arrives.
-  void ToAuthority(int host, std::function<void()> arrive) { Send(2 * host, host, arrive); }
-  void ToHost(int host, std::function<void()> arrive) { Send(2 * host + 1, host, arrive); }
+  void ToAuthority(int host, const std::function<void()>& arrive) { Send(2 * host, host, arrive); }
+  void ToHost(int host, const std::function<void()>& arrive) { Send(2 * host + 1, host, arrive); }
 
   [[nodiscard]] Nanos one_way() const { return one_way_; }
 

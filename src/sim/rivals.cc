@@ -41,13 +41,13 @@ class Rival : public Method {
     rate += kWeight * (asked / std::chrono::duration<double>(kInterval).count() - rate);
   }
 
-  void ToAuthority(int host, std::function<void()> arrive) {
+  void ToAuthority(int host, const std::function<void()>& arrive) {
     ++records_;
-    network_.ToAuthority(host, std::move(arrive));
+    network_.ToAuthority(host, arrive);
   }
-  void ToHost(int host, std::function<void()> arrive) {
+  void ToHost(int host, const std::function<void()>& arrive) {
     ++records_;
-    network_.ToHost(host, std::move(arrive));
+    network_.ToHost(host, arrive);
   }
   void Decide(RequestId id, bool is_admitted) { on_decided_(id, is_admitted); }
 
