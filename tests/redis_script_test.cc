@@ -120,7 +120,7 @@ SyncRequest RandomRequest(const Terms& terms, std::uint64_t epoch, Draw& draw) {
           .debt = draw.Amount(3 * terms.burst),
           .spent = draw.Amount(terms.burst / 4),
           .returned = draw.Amount(terms.burst / 4),
-          .kept = draw.Amount(terms.burst / 4),
+          .kept = draw.Amount(terms.burst / 64),  // more than was granted adds up
           .epoch = epoch - std::min(epoch, draw.Below(4)),
           .wanted = draw.Amount(2 * terms.burst),
           .demand = draw.Amount(rush),
