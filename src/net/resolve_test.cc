@@ -14,8 +14,8 @@ using std::chrono::seconds;
 
 TEST(ResolveConcurrentTest, WhatIsNoNameIsKnownAtOnce) {
   Loop loop;
-  for (const Endpoint& endpoint :
-       {Endpoint{"127.0.0.1", 80, ""}, Endpoint{"::1", 80, ""}, Endpoint{"", 0, "/tmp/socket"}}) {
+  for (const Endpoint& endpoint : {Endpoint{"127.0.0.1", 80, ""}, Endpoint{"::1", 80, ""},
+                                   Endpoint{"", 0, "/run/weir.sock"}}) {
     bool found = false;
     const Resolution resolution(
         loop, endpoint, [&](const Result<SocketAddress>& address) { found = address.ok(); });
