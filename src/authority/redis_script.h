@@ -1,0 +1,47 @@
+// The arithmetic of account.h as a script that Redis executes, and how to ask for it.
+//
+// One call is one SyncRequest for one key. The script reads the key, computes, and writes it back
+// with a time to live, which is the only thing it writes and the last thing it does: an error in
+// its place always means that nothing happened. It declares its key and touches no other, calls
+// nothing that differs between Redis 6.2, 7 and Valkey, and counts in whole numbers below 2^53,
+// which Lua's doubles hold exactly.
+//
+// In Redis a key is a text of seven numbers, as in Account:
+//
+//     used at epoch reserved reserved_before demand demand_before
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "authority/authority.h"
+#include "wire/resp_value.h"
+
+namespace weir::authority {
+
+// What the script takes for the time.
+struct ScriptTime {
+  static constexpr std::uint64_t kOfRedis = 0;
+
+  std::uint64_t now = kOfRedis;  // microseconds, or Redis's own clock
+  // Keys live so much longer than needed: the clock that counts their time to live is another one
+  // if `now` is not Redis's.
+  std::chrono::milliseconds slack{0};
+};
+
+// The source in Lua.
+std::string_view SyncScript();
+
+// Appends a command that makes Redis know the script.
+void AppendLoadCommand(std::string& out);
+// Appends a command that executes the script by its digest. `key` is its whole name in Redis.
+void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptTime time,
+                       std::string& out);
+
+// What the script answered; nothing if that is not an answer of this script.
+std::optional<SyncReply> ReadSyncAnswer(wire::RespValue answer);
+
+}  // namespace weir::authority

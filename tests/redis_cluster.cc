@@ -1,0 +1,124 @@
+#include "tests/redis_cluster.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "authority/redis_slots.h"
+
+namespace weir {
+namespace {
+
+// A short timeout: a master that is gone is missed after a second.
+const std::vector<std::string> kNode = {"--cluster-enabled",          "yes",
+                                        "--cluster-node-timeout",     "1000",
+                                        "--repl-diskless-sync-delay", "0"};
+
+[[noreturn]] void Fail(const std::string& what) {
+  std::cerr << "Redis Cluster for the tests: " << what << "\n";
+  std::exit(1);
+}
+
+void Await(const std::string& what, const std::function<bool()>& holds) {
+  for (int tries = 0; tries < 1500; ++tries) {
+    if (holds()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  Fail("waited in vain for " + what);
+}
+
+// "name:value" of INFO.
+std::string Field(const std::string& info, const std::string& name) {
+  const std::size_t at = info.find(name);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + name.size();
+  return info.substr(begin, info.find_first_of(",\r\n", begin) - begin);
+}
+
+}  // namespace
+
+RedisCluster::RedisCluster()
+    : nodes_{RedisServer(kNode), RedisServer(kNode), RedisServer(kNode),
+             RedisServer(kNode), RedisServer(kNode), RedisServer(kNode)} {
+  std::string create = "redis-cli --cluster create";
+  for (const net::Endpoint& endpoint : endpoints()) create += " " + endpoint.ToString();
+  create += " --cluster-replicas 1 --cluster-yes > /dev/null 2>&1";
+  if (std::system(create.c_str()) != 0) Fail("redis-cli --cluster create has failed");
+  Await("all nodes to agree", [this] {
+    return std::all_of(nodes_.begin(), nodes_.end(), [](RedisServer& node) {
+      return node.Ask({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos;
+    });
+  });
+  AwaitReplicas();
+}
+
+std::vector<net::Endpoint> RedisCluster::endpoints() const {
+  std::vector<net::Endpoint> all;
+  for (const RedisServer& node : nodes_) all.push_back(node.endpoint());
+  return all;
+}
+
+RedisServer& RedisCluster::At(const net::Endpoint& endpoint) {
+  for (RedisServer& node : nodes_) {
+    if (node.endpoint() == endpoint) return node;
+  }
+  Fail("no node at " + endpoint.ToString());
+}
+
+// Of CLUSTER NODES: "id host:port@bus flags master ping pong epoch state slots".
+RedisServer& RedisCluster::MasterOf(std::uint16_t slot) {
+  RedisServer* found = nullptr;
+  Await("a master of slot " + std::to_string(slot), [&] {
+    for (RedisServer& node : nodes_) {
+      if (!node.is_running()) continue;
+      std::istringstream lines(node.Ask({"CLUSTER", "NODES"}));
+      for (std::string line; std::getline(lines, line);) {
+        if (line.find("myself,master") == std::string::npos) continue;
+        std::istringstream words(line);
+        std::string word;
+        for (int i = 0; i < 8; ++i) words >> word;
+        while (words >> word) {
+          if (word.front() == '[') continue;  // on its way
+          const std::size_t dash = word.find('-');
+          const int first = std::stoi(word);
+          const int last = dash == std::string::npos ? first : std::stoi(word.substr(dash + 1));
+          if (first <= slot && slot <= last) found = &node;
+        }
+      }
+    }
+    return found != nullptr;
+  });
+  return *found;
+}
+
+RedisServer& RedisCluster::OtherThan(const RedisServer& master) {
+  for (const int slot : {0, 8000, 16'000}) {
+    RedisServer& other = MasterOf(static_cast<std::uint16_t>(slot));
+    if (&other != &master) return other;
+  }
+  Fail("it has one master only");
+}
+
+void RedisCluster::AwaitReplicas() {
+  Await("the replicas", [this] {
+    return std::all_of(nodes_.begin(), nodes_.end(), [](RedisServer& node) {
+      if (!node.is_running()) return true;
+      const std::string info = node.Ask({"INFO", "replication"});
+      if (Field(info, "role:") != "master") return Field(info, "master_link_status:") == "up";
+      const std::string replica = Field(info, "slave0:");
+      const std::size_t at = info.find("slave0:");
+      if (replica.empty()) return false;
+      return Field(info.substr(at), "offset=") == Field(info, "master_repl_offset:");
+    });
+  });
+}
+
+std::string RedisCluster::Ask(const std::string& key, const std::vector<std::string>& words) {
+  return MasterOf(authority::SlotOf(key)).Ask(words);
+}
+
+}  // namespace weir
