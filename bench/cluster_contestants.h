@@ -87,6 +87,8 @@ class AskedHost : public authority::Replies {
   }
 
   [[nodiscard]] std::uint64_t waiting() const { return waiting_; }
+  // Nobody waits, and Redis has answered everything.
+  [[nodiscard]] bool is_settled() const { return waiting_ == 0 && authority_.under_way() == 0; }
   [[nodiscard]] const Score& score() const { return score_; }
 
   // Admitted no more than the limit and what the mode may add to it, and what could be, if nobody
@@ -155,7 +157,8 @@ class AskedCounter : public authority::RedisConnection::Client {
   }
   void Exchange() {}
 
-  [[nodiscard]] std::uint64_t waiting() const { return waiting_ + connection_.under_way(); }
+  [[nodiscard]] std::uint64_t waiting() const { return waiting_; }
+  [[nodiscard]] bool is_settled() const { return connection_.under_way() == 0; }
   [[nodiscard]] const Score& score() const { return score_; }
   void CheckPromise() const {}
   void Took(double seconds) { score_.seconds = seconds; }
