@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "authority/host.h"
@@ -34,24 +36,30 @@ constexpr double kStrictOverCounter = 0.5;
 
 // --- taking turns --------------------------------------------------------------------------------
 
-// How often clients said one of our commands, as Redis has counted: what scripts call is not here.
-std::uint64_t OperationsOf(RedisServer& redis) {
+// What Redis has counted for `command`: "calls=3,usec=12,...". Nothing if nobody ever said it.
+std::uint64_t StatisticOf(std::string_view said, const std::string& command, const char* name) {
+  const std::size_t line = said.find("cmdstat_" + command + ":");
+  if (line == std::string_view::npos) return 0;
+  const std::string_view text = said.substr(said.find(name, line) + std::strlen(name));
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// What Redis did for clients until now. What scripts call is part of the time of their call.
+RedisWork WorkOf(RedisServer& redis) {
   const std::string said = redis.Ask({"INFO", "commandstats"});
-  std::uint64_t sum = 0;
+  RedisWork work;
   for (const char* const command : {"evalsha", "incr", "expire"}) {
-    const std::string line = "cmdstat_" + std::string(command) + ":calls=";
-    const std::size_t at = said.find(line);
-    if (at == std::string::npos) continue;  // never said
-    std::uint64_t calls = 0;
-    std::from_chars(said.data() + at + line.size(), said.data() + said.size(), calls);
-    sum += calls;
+    work.operations += StatisticOf(said, command, "calls=");
+    work.micros += StatisticOf(said, command, "usec=");
   }
-  return sum;
+  return work;
 }
 
 template <typename Asked>
 Score Run(RedisServer& redis, net::Loop& loop, Nanos time, Asked& asked) {
-  const std::uint64_t before = OperationsOf(redis);
+  const RedisWork before = WorkOf(redis);
   const auto start = std::chrono::steady_clock::now();
   loop.Turn(Nanos(0));
   const Instant end = loop.now() + time;
@@ -68,7 +76,9 @@ Score Run(RedisServer& redis, net::Loop& loop, Nanos time, Asked& asked) {
   asked.Took(SecondsSince(start));
   asked.CheckPromise();
   Score score = asked.score();
-  score.operations = OperationsOf(redis) - before;
+  const RedisWork after = WorkOf(redis);
+  score.redis = {.operations = after.operations - before.operations,
+                 .micros = after.micros - before.micros};
   return score;
 }
 
@@ -76,18 +86,21 @@ struct Row {
   const char* name;
   std::vector<double> rates{};  // decisions per second, of each round
   std::vector<double> admitted{};
-  std::vector<double> operations{};  // per decision
+  std::vector<double> operations{};  // per decision,
+  std::vector<double> micros{};      //   and what they took in Redis
 
   void Add(const Score& score) {
     const auto decisions = static_cast<double>(score.decisions);
     rates.push_back(decisions / score.seconds);
     admitted.push_back(static_cast<double>(score.admitted) / score.seconds);
-    operations.push_back(static_cast<double>(score.operations) / decisions);
+    operations.push_back(static_cast<double>(score.redis.operations) / decisions);
+    micros.push_back(static_cast<double>(score.redis.micros) / decisions);
   }
   void Print() const {
     const Spread rate = SpreadOf(rates);
-    std::printf("  %-34s %11.0f  (%9.0f to %9.0f) %11.0f   %10.6f\n", name, rate.median, rate.least,
-                rate.most, SpreadOf(admitted).median, SpreadOf(operations).median);
+    std::printf("  %-28s %11.0f (%8.0f to %8.0f) %11.0f %12.6f %12.4f\n", name, rate.median,
+                rate.least, rate.most, SpreadOf(admitted).median, SpreadOf(operations).median,
+                SpreadOf(micros).median);
   }
 };
 
@@ -120,8 +133,9 @@ void OverRedis(Nanos time) {
   std::printf("%d times at cost 1, one by one; at most %d wait for Redis. %d rounds of %.1f s.\n\n",
               static_cast<int>(kTurn), static_cast<int>(kQueue), kRounds,
               std::chrono::duration<double>(time).count());
-  std::printf("  %-34s %11s  %24s %11s   %s\n", "medians", "decisions/s", "(spread)", "admitted/s",
-              "Redis operations/decision");
+  std::printf("  %-28s %11s %22s %11s %12s %12s\n", "", "", "", "", "Redis ops", "Redis us");
+  std::printf("  %-28s %11s %22s %11s %12s %12s\n", "medians", "decisions/s", "(spread)",
+              "admitted/s", "per decision", "per decision");
   for (const Row* row : {&lease, &vast, &strict, &counter}) row->Print();
   std::printf("\n");
   Report("lease / strict, as fast as it can", RatioOf(lease, strict), kLeaseOverStrict);

@@ -34,11 +34,16 @@ constexpr Nanos kDeadline = std::chrono::seconds(1);
   std::exit(1);
 }
 
+struct RedisWork {
+  std::uint64_t operations = 0;  // commands that were sent to it
+  std::uint64_t micros = 0;      // in which it executed them; not to read and to write them
+};
+
 struct Score {
   std::uint64_t decisions = 0;
   std::uint64_t admitted = 0;
-  std::uint64_t operations = 0;  // commands that were sent to Redis
   double seconds = 0;
+  RedisWork redis;
 };
 
 inline authority::KeyPolicy Policy(std::uint64_t rate, Mode mode) {
