@@ -4,9 +4,9 @@ FUZZ_SECONDS ?= 30
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build configure build serve test test-envoy bench bench-server bench-billion flood soak check \
-	check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean install \
-	package test-package configuration-page deps-package
+.PHONY: help deps deps-build configure build serve test test-envoy bench bench-server bench-cluster bench-billion flood \
+	soak check check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean \
+	install package test-package configuration-page deps-package
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z -]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ bench: configure ## build and run the benchmarks
 bench-server: configure ## measure the server beside Redis, nginx and libgrpc++ (7 minutes, two idle cores)
 	cmake --build --preset release
 	tools/bench_server.py
+
+bench-cluster: configure ## measure the modes of a cluster over a Redis of its own (half a minute)
+	cmake --build --preset release --target cluster_bench
+	build/bench/cluster_bench
 
 bench-billion: configure ## the benchmark with a billion keys (24 GiB of memory)
 	cmake --build --preset release --target billion_bench

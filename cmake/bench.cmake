@@ -30,6 +30,9 @@ foreach(source ${benches})
   target_link_libraries(${name} PRIVATE
     weir_services weir_bench_load absl::flat_hash_map absl::hash TBB::tbb Threads::Threads)
 endforeach()
+if(TARGET cluster_bench)
+  target_sources(cluster_bench PRIVATE tests/redis_server.cc)  # a Redis of its own
+endif()
 
 # What Weir is compared with, where it has to be built.
 pkg_check_modules(GRPC QUIET IMPORTED_TARGET grpc++)
