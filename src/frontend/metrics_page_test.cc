@@ -196,6 +196,7 @@ TEST_F(MetricsPageTest, TheProcessIsKnownByTheNamesThatAllProgramsUse) {
   const PrometheusPage page = Page();
   EXPECT_EQ(page["process_start_time_seconds"], 1'780'000'000);
   EXPECT_GT(page["process_resident_memory_bytes"], 100'000);
+  EXPECT_GT(page["weir_allocated_bytes"], 0);
   EXPECT_GT(page["process_max_fds"], 0);
   EXPECT_GE(page["process_cpu_seconds_total"], 0);
 }

@@ -1,5 +1,6 @@
 #include "frontend/server_metrics.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,6 +35,13 @@ std::uint64_t ResidentBytes() {
   std::uint64_t resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// What was allocated and not freed, which resident memory does not show: what is freed in between
+// stays with the process.
+std::uint64_t AllocatedBytes() {
+  const struct mallinfo2 all = mallinfo2();
+  return all.uordblks + all.hblkhd;
 }
 
 // 0 where the kernel does not keep count (before Linux 6.2): to look through all of them would take
@@ -76,6 +84,9 @@ void AppendProcessMetrics(std::string_view version, std::optional<RetrieverStatu
   if (const std::uint64_t bytes = ResidentBytes(); bytes > 0) {
     AppendOne("process_resident_memory_bytes", MetricKind::kGauge, "Memory in use.", bytes, text);
   }
+  AppendOne("weir_allocated_bytes", MetricKind::kGauge,
+            "Memory that was allocated and not given back, without the tables.", AllocatedBytes(),
+            text);
   if (const std::uint64_t open = OpenDescriptors(); open > 0) {
     AppendOne("process_open_fds", MetricKind::kGauge, "Open file descriptors.", open, text);
   }
