@@ -37,7 +37,8 @@ std::vector<HeavyKey> HeavyHitters::Top(std::span<const HeavyHitters* const> par
   for (const HeavyHitters* part : parts) {
     for (const HeavyKey& heavy : part->keys()) {
       // Where a key has no place it may have been counted all the same.
-      HeavyKey& sum = sums.try_emplace(heavy.key, heavy.key, unseen, unseen).first->second;
+      HeavyKey& sum =
+          sums.try_emplace(heavy.key, HeavyKey{heavy.key, unseen, unseen}).first->second;
       sum.count += heavy.count - part->unseen();
       sum.excess += heavy.excess - part->unseen();
     }
