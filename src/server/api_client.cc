@@ -47,7 +47,9 @@ std::string ApiClient::Request(const ApiCall& call) const {
   std::string request = call.method + " " + call.target + " HTTP/1.1\r\nHost: weir\r\n" +
                         "User-Agent: weir\r\nConnection: close\r\n";
   if (!options_.token.empty()) request += "Authorization: Bearer " + options_.token + "\r\n";
-  for (const auto& [name, value] : call.fields) request += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : call.fields) {
+    request.append(name).append(": ").append(value).append("\r\n");
+  }
   if (!call.body.empty()) {
     request += "Content-Type: " + call.content_type +
                "\r\nContent-Length: " + std::to_string(call.body.size()) + "\r\n";

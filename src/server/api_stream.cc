@@ -91,8 +91,9 @@ Result<std::unique_ptr<ApiStream>> ConnectPlain(const net::Endpoint& server,
 }
 
 ApiConnect ConnectAs(net::TlsClientOptions tls) {
-  return [tls](const net::Endpoint& server,
-               std::chrono::milliseconds timeout) -> Result<std::unique_ptr<ApiStream>> {
+  return [tls = std::move(tls)](
+             const net::Endpoint& server,
+             std::chrono::milliseconds timeout) -> Result<std::unique_ptr<ApiStream>> {
     if (!server.tls) return ConnectPlain(server, timeout);
     net::TlsClientOptions options = tls;
     options.timeout = timeout;
