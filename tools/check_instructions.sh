@@ -59,7 +59,7 @@ request weir.check 16 1000 7500
 request cl.throttle 1 1000 1330
 request cl.throttle 16 1000 1000
 request http 1 1800 10500
-request http 16 1800 10000
+request http 16 1800 10400
 if [ $above = yes ]; then
   echo "too many: docs/performance.md says what the fast path must not do" >&2
   exit 1
