@@ -31,6 +31,11 @@ if(tests)
     tests/rule_database.cc tests/rule_store_failures_test.cc
     PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)
 
+  # Those that look into JSON: as for weir_services; and clang 14 has a doubt about the iterators.
+  set_source_files_properties(
+    tests/admin_routes_test.cc tests/admin_test.cc tests/openapi_test.cc
+    PROPERTIES COMPILE_OPTIONS "-fno-sanitize=pointer-overflow;-Wno-ambiguous-reversed-operator")
+
   gtest_discover_tests(weir_tests
     TEST_FILTER "-*Concurrent*.*:*Postgres*"
     DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
