@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "service/token.h"
 #include "tests/admin_harness.h"
 #include "tests/json_schema.h"
 
@@ -130,19 +131,7 @@ std::string NameOf(const AdminRoute& route) {
   return std::string(route.method) + " " + std::string(route.path);
 }
 
-std::string_view TokenFor(Role role) {
-  switch (role) {
-    case Role::kViewer:
-      return "viewer";
-    case Role::kEditor:
-      return "editor";
-    case Role::kAdmin:
-      return "admin";
-    case Role::kNone:
-      break;
-  }
-  return "";
-}
+std::string_view TokenFor(Role role) { return role == Role::kNone ? "" : NameOf(role); }
 
 class AdminRoutesConcurrentTest : public testing::TestWithParam<AdminRoute> {
  protected:

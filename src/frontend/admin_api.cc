@@ -12,6 +12,7 @@
 #include "frontend/admin_routes.h"
 #include "rule/closest.h"
 #include "rule/utf8.h"
+#include "service/token.h"
 #include "wire/percent.h"
 
 namespace weir {
@@ -126,10 +127,8 @@ std::optional<AdminReply> Authorize(const AdminParts& parts, const AdminRoute& r
     return reply;
   }
   if (caller.role >= route.least) return std::nullopt;
-  return Refusal(403, std::string(route.least == Role::kAdmin ? "this takes the role admin"
-                                                              : "this takes the role editor") +
-                          ", which '" + rule::Shown(caller.name) +
-                          "' does not have; use a token that does");
+  return Refusal(403, "this takes the role " + std::string(NameOf(route.least)) + ", which '" +
+                          rule::Shown(caller.name) + "' does not have; use a token that does");
 }
 
 AdminReply Call(const AdminParts& parts, const AdminRoute& route, const HttpRequest& request,

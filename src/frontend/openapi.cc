@@ -8,26 +8,13 @@
 #include "frontend/admin_reply.h"
 #include "frontend/admin_routes.h"
 #include "frontend/openapi_schemas.h"
+#include "service/token.h"
 #include "wire/http_reply.h"
 
 namespace weir {
 namespace {
 
 constexpr std::string_view kProblemType = "application/problem+json";
-
-std::string_view NameOf(Role role) {
-  switch (role) {
-    case Role::kViewer:
-      return "viewer";
-    case Role::kEditor:
-      return "editor";
-    case Role::kAdmin:
-      return "admin";
-    case Role::kNone:
-      break;
-  }
-  return "none";
-}
 
 std::string_view NameOf(AdminParameter::Type type) {
   switch (type) {

@@ -14,22 +14,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/freed_by.h"
+
 namespace weir::net::openssl {
 
-template <auto Free>
-struct Freer {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-
-using Bio = std::unique_ptr<BIO, Freer<BIO_free>>;
-using Certificate = std::unique_ptr<X509, Freer<X509_free>>;
-using Context = std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>>;
-using Key = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
-using Names = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
-using Session = std::unique_ptr<SSL, Freer<SSL_free>>;
+using Bio = std::unique_ptr<BIO, FreedBy<BIO_free>>;
+using Certificate = std::unique_ptr<X509, FreedBy<X509_free>>;
+using Context = std::unique_ptr<SSL_CTX, FreedBy<SSL_CTX_free>>;
+using Key = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
+using Names = std::unique_ptr<GENERAL_NAMES, FreedBy<GENERAL_NAMES_free>>;
+using Session = std::unique_ptr<SSL, FreedBy<SSL_free>>;
 
 // The reason of the oldest error of this thread, and none is left after it.
 std::string TakeError();

@@ -14,18 +14,12 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/freed_by.h"
 #include "rule/utf8.h"
 
 namespace weir::rule {
 namespace {
 
-template <auto Free>
-struct FreedBy {
-  template <typename T>
-  void operator()(T* pointer) const {
-    Free(pointer);
-  }
-};
 using PublicKey = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
 using Bio = std::unique_ptr<BIO, FreedBy<BIO_free_all>>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, FreedBy<EVP_MD_CTX_free>>;
