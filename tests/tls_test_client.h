@@ -14,7 +14,7 @@
 
 namespace weir::net {
 
-using TlsTicket = std::unique_ptr<SSL_SESSION, openssl::Freer<SSL_SESSION_free>>;
+using TlsTicket = std::unique_ptr<SSL_SESSION, FreedBy<SSL_SESSION_free>>;
 
 struct TlsTestClientOptions {
   std::string ca = {};               // PEM; empty: believes anybody
