@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/freed_by.h"
 #include "tests/certificates.h"
 #include "tests/net_harness.h"
 

@@ -84,9 +84,10 @@ void AppendProcessMetrics(std::string_view version, std::optional<RetrieverStatu
   if (const std::uint64_t bytes = ResidentBytes(); bytes > 0) {
     AppendOne("process_resident_memory_bytes", MetricKind::kGauge, "Memory in use.", bytes, text);
   }
-  AppendOne("weir_allocated_bytes", MetricKind::kGauge,
-            "Memory that was allocated and not given back, without the tables.", AllocatedBytes(),
-            text);
+  if (const std::uint64_t bytes = AllocatedBytes(); bytes > 0) {
+    AppendOne("weir_allocated_bytes", MetricKind::kGauge,
+              "Memory that was allocated and not given back, without the tables.", bytes, text);
+  }
   if (const std::uint64_t open = OpenDescriptors(); open > 0) {
     AppendOne("process_open_fds", MetricKind::kGauge, "Open file descriptors.", open, text);
   }
