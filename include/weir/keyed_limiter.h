@@ -48,6 +48,8 @@ struct KeyedOptions {
 struct KeyHash {
   std::uint64_t low;
   std::uint64_t high;
+
+  bool operator==(const KeyHash&) const = default;
 };
 
 // One of a batch of requests.

@@ -29,6 +29,12 @@ class BucketView {
     return Nanos(static_cast<std::int64_t>(CeilDiv(over * 1000, terms.ticks_per_micro)));
   }
 
+  // Permits that seem to be there.
+  std::uint64_t Left(const Terms& terms, Instant now) {
+    Pass(terms, now);
+    return SatSub(terms.capacity(), missing_) / terms.ticks_per_permit;
+  }
+
   // The bucket holds `tokens` at `now`, of which this host took `untold` since it said so.
   void Learn(const Terms& terms, std::int64_t tokens, std::uint64_t untold, Instant now) {
     const auto burst = static_cast<std::int64_t>(terms.burst);

@@ -2,12 +2,49 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+#include "limiter/key_hash.h"
+
 namespace weir::authority {
+namespace {
+
+// Buckets that are looked through for a key that can be dropped.
+constexpr std::size_t kLooksForRoom = 64;
+
+bool CanBeDropped(const HostKey& key) {
+  return key.under_way == 0 && !key.is_watched && key.IsQuiet();
+}
+
+}  // namespace
+
+HostKey* Host::Make(KeyHash hash, std::string name, const KeyPolicy& policy) {
+  if (keys_.size() >= options_.max_keys && !MakeRoom()) return nullptr;
+  std::unique_ptr<HostKey>& key = keys_[hash];
+  key = std::make_unique<HostKey>(std::move(name), policy);
+  return key.get();
+}
 
 HostKey& Host::Find(const std::string& name, const KeyPolicy& policy) {
-  std::unique_ptr<HostKey>& key = keys_[name];
-  if (!key) key = std::make_unique<HostKey>(name, policy);
+  const KeyHash hash = HashKey(name, options_.seed);
+  HostKey* key = Find(hash);
+  if (key == nullptr) key = Make(hash, name, policy);
+  WEIR_CHECK(key != nullptr);
   return *key;
+}
+
+// A hand goes round over the buckets: whoever can be dropped where it points is.
+bool Host::MakeRoom() {
+  const std::size_t most = std::min(kLooksForRoom, keys_.bucket_count());
+  for (std::size_t looks = 0; looks < most; ++looks) {
+    hand_ = (hand_ + 1) % keys_.bucket_count();
+    for (auto entry = keys_.begin(hand_); entry != keys_.end(hand_); ++entry) {
+      if (!CanBeDropped(*entry->second)) continue;
+      const KeyHash hash = entry->first;
+      keys_.erase(hash);
+      return true;
+    }
+  }
+  return false;
 }
 
 LocalDecision Host::Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now) {
@@ -17,7 +54,7 @@ LocalDecision Host::Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant
   }
   const LocalDecision decision = key.Ask(cost, now);
   if (decision.answer == Answer::kAsk) {
-    if (!breaker_.Admits(now)) return key.Fallback(cost, Outcome::kNotDone, now);
+    if (!breaker_.Admits(now)) return Fall(key, cost, Outcome::kNotDone, now);
     Send(key, cost, waiter, now);
   } else if (key.IsDue(now) && breaker_.Admits(now)) {
     Send(key, 0, 0, now);
@@ -30,6 +67,7 @@ void Host::OnReply(Ticket ticket, const SyncReply& reply, Instant now) {
   if (found == under_way_.end()) return;  // a second answer to the same request
   const Sent sent = found->second;
   under_way_.erase(found);
+  --sent.key->under_way;
   const bool is_done = reply.outcome == Outcome::kDone;
   if (!sent.is_late) {
     if (is_done) {
@@ -45,7 +83,7 @@ void Host::OnReply(Ticket ticket, const SyncReply& reply, Instant now) {
   } else if (is_done) {
     Settle(sent.waiter, {Answer::kDeny, sent.key->RetryAfter(sent.take, now)});
   } else {
-    Settle(sent.waiter, sent.key->Fallback(sent.take, reply.outcome, now));
+    Settle(sent.waiter, Fall(*sent.key, sent.take, reply.outcome, now));
   }
 }
 
@@ -58,21 +96,26 @@ void Host::Tick(Instant now) {
     sent.is_late = true;
     breaker_.Failed(now);
     if (sent.take != 0) {
-      Settle(sent.waiter, sent.key->Fallback(sent.take, Outcome::kUnknown, now));
+      Settle(sent.waiter, Fall(*sent.key, sent.take, Outcome::kUnknown, now));
     }
   }
-  std::erase_if(busy_, [&](HostKey* key) {
+  for (std::size_t looks = std::min(kLooksAtOnce, busy_.size()); looks > 0; --looks) {
+    if (next_busy_ >= busy_.size()) next_busy_ = 0;
+    HostKey*& key = busy_[next_busy_];
     if (key->IsDue(now) && breaker_.Admits(now)) Send(*key, 0, 0, now);
-    if (!key->IsQuiet()) return false;
+    if (!key->IsQuiet()) {
+      ++next_busy_;
+      continue;
+    }
     key->is_watched = false;
-    return true;
-  });
+    key = busy_.back();
+    busy_.pop_back();
+  }
 }
 
 void Host::Forget(Instant now) {
-  if (!under_way_.empty()) return;  // an answer names its key
   std::erase_if(keys_, [now](const auto& entry) {
-    return !entry.second->is_watched && entry.second->IsIdle(now);
+    return CanBeDropped(*entry.second) && entry.second->IsIdle(now);
   });
 }
 
@@ -80,6 +123,7 @@ void Host::Send(HostKey& key, std::uint64_t take, Waiter waiter, Instant now) {
   const Ticket ticket = ++last_ticket_;
   requests_.push_back(key.MakeRequest(ticket, take, now));
   under_way_.emplace(ticket, Sent{&key, take, waiter, now});
+  ++key.under_way;
   deadlines_.push_back({now + options_.deadline, ticket});
 }
 

@@ -12,6 +12,8 @@
 // moves permits, but nobody waits for it any more.
 //
 // Thread safety: none; one host for each event loop.
+//
+// Keys are known by their hashes, so that the name is made only for a key that is new.
 #pragma once
 
 #include <chrono>
@@ -27,6 +29,7 @@
 #include "authority/authority.h"
 #include "authority/breaker.h"
 #include "authority/host_key.h"
+#include "weir/keyed_limiter.h"
 #include "weir/units.h"
 
 namespace weir::authority {
@@ -34,7 +37,8 @@ namespace weir::authority {
 struct HostOptions {
   Nanos deadline = std::chrono::milliseconds(10);
   BreakerOptions breaker{};
-  std::uint64_t seed = 1;  // for the breaker's jitter: a different one for each host
+  std::uint64_t seed = 1;          // for the breaker's jitter: a different one for each host
+  std::size_t max_keys = 100'000;  // some 500 bytes each
 };
 
 // Who waits for a decision; chosen by the caller.
@@ -52,17 +56,25 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  // The key of that name, made with `policy` if it is new. Valid until Forget().
+  // Null if it is not known. A key is valid until another is made.
+  [[nodiscard]] HostKey* Find(KeyHash hash) const {
+    const auto found = keys_.find(hash);
+    return found != keys_.end() ? found->second.get() : nullptr;
+  }
+  // A key that is not known yet. There is room for so many: another that holds nothing and owes
+  // nothing may be dropped for it. Null if there is none such.
+  HostKey* Make(KeyHash hash, std::string name, const KeyPolicy& policy);
+  // The key of that name, which is made if need be. REQUIRES: there is room
   HostKey& Find(const std::string& name, const KeyPolicy& policy);
 
   LocalDecision Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now);
   void OnReply(Ticket ticket, const SyncReply& reply, Instant now);
   // Settles whoever waited too long, and makes the requests that are due.
   void Tick(Instant now);
-  // Drops keys that are as good as never seen; does nothing while anything is under way.
+  // Drops keys that are as good as never seen.
   void Forget(Instant now);
 
-  // Requests to send now. Their keys and terms are valid until the next call of Forget().
+  // Requests to send now. Their keys and terms are valid until a key is made or forgotten.
   std::vector<SyncRequest> TakeRequests() { return std::exchange(requests_, {}); }
   std::vector<Settled> TakeSettled() { return std::exchange(settled_, {}); }
   [[nodiscard]] bool has_requests() const { return !requests_.empty(); }
@@ -70,6 +82,8 @@ class Host {
 
   [[nodiscard]] const Breaker& breaker() const { return breaker_; }
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
+  // Decisions that a failure policy made.
+  [[nodiscard]] std::uint64_t fallen() const { return fallen_; }
   [[nodiscard]] std::size_t under_way() const { return under_way_.size(); }
   // Nothing will be due and nobody waits until Ask() is called again: no need to Tick().
   [[nodiscard]] bool is_quiet() const { return busy_.empty() && under_way_.empty(); }
@@ -87,18 +101,33 @@ class Host {
     Ticket ticket;
   };
 
+  // Busy keys that are looked at in one Tick(): each gets its turn within an interval.
+  static constexpr std::size_t kLooksAtOnce = 4'096;
+
+  struct HashOf {
+    std::size_t operator()(const KeyHash& hash) const { return hash.low; }
+  };
+
   void Send(HostKey& key, std::uint64_t take, Waiter waiter, Instant now);
+  LocalDecision Fall(HostKey& key, std::uint64_t cost, Outcome outcome, Instant now) {
+    ++fallen_;
+    return key.Fallback(cost, outcome, now);
+  }
+  bool MakeRoom();
   void Settle(Waiter waiter, LocalDecision decision) { settled_.push_back({waiter, decision}); }
 
   HostOptions options_;
   Breaker breaker_;
-  std::unordered_map<std::string, std::unique_ptr<HostKey>> keys_;
+  std::unordered_map<KeyHash, std::unique_ptr<HostKey>, HashOf> keys_;
+  std::size_t hand_ = 0;        // the bucket of keys_ where room is looked for next
   std::vector<HostKey*> busy_;  // those with something to tell, each once
+  std::size_t next_busy_ = 0;   // whose turn it is
   std::unordered_map<Ticket, Sent> under_way_;
   std::deque<Deadline> deadlines_;  // in order: all have the same time
   std::vector<SyncRequest> requests_;
   std::vector<Settled> settled_;
   Ticket last_ticket_ = 0;
+  std::uint64_t fallen_ = 0;
 };
 
 }  // namespace weir::authority

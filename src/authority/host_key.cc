@@ -34,7 +34,8 @@ HostKey::HostKey(std::string name, const KeyPolicy& policy)
       policy_(policy),
       meter_(MeterWindow(policy.terms)),
       rush_(Nanos(policy.terms.interval) / 4),
-      share_(policy.cold_share) {}
+      share_(policy.cold_share),
+      told_tokens_(static_cast<std::int64_t>(policy.terms.burst)) {}
 
 LocalDecision HostKey::Ask(std::uint64_t cost, Instant now) {
   if (cost > terms().burst) return {Answer::kNever, Nanos::max()};
@@ -128,6 +129,8 @@ bool HostKey::OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply,
                       Instant now) {
   if (reply.outcome == Outcome::kDone) {
     if (reply.share != 0) share_ = reply.share;
+    told_tokens_ = reply.tokens;
+    told_at_ = now;
     is_plentiful_ = 8 * reply.tokens >= static_cast<std::int64_t>(terms().burst);
     if (reply.deny_for > Micros(0)) {
       // It holds from when it was said, which was not before it was asked.
@@ -198,6 +201,45 @@ Nanos HostKey::RetryAfter(std::uint64_t cost, Instant now) const {
   const Nanos paced = reservation_.WaitFor(cost, now);
   const Nanos denied = denied_until_ - now;
   return std::max(Nanos(1), is_leasing_ && paced != Nanos::max() ? paced : denied);
+}
+
+std::uint64_t HostKey::Remaining(Instant now) {
+  if (policy_.mode == Mode::kWriteBack) return view_.Left(terms(), now);
+  reservation_.Pass(now);
+  const Nanos passed = std::clamp<Nanos>(now - told_at_, Nanos(0), std::chrono::minutes(1));
+  const std::uint64_t flowed = terms().PermitsIn(std::chrono::floor<Micros>(passed));
+  const auto there = static_cast<std::uint64_t>(std::max<std::int64_t>(0, told_tokens_));
+  return std::min(terms().burst, there + flowed + orphaned_ + reservation_.at_hand());
+}
+
+Nanos HostKey::ResetAfter(Instant now) {
+  const Uint128 missing = Mul(terms().burst - Remaining(now), terms().ticks_per_permit);
+  return Micros(static_cast<std::int64_t>(CeilDiv(missing, Uint128{terms().ticks_per_micro})));
+}
+
+LocalDecision HostKey::Look(std::uint64_t cost, Instant now) {
+  if (cost > terms().burst) return {Answer::kNever, Nanos::max()};
+  if (policy_.mode == Mode::kWriteBack) {
+    const Nanos wait = view_.WaitFor(terms(), cost, now);
+    return wait > Nanos(0) ? LocalDecision{Answer::kDeny, wait} : LocalDecision{};
+  }
+  Expire(now);
+  reservation_.Pass(now);
+  if (orphaned_ >= cost || reservation_.credit() >= cost) return {};
+  if (now < denied_until_ && cost >= denied_cost_) return {Answer::kDeny, denied_until_ - now};
+  return {};
+}
+
+void HostKey::SetPolicy(const KeyPolicy& policy, Instant now) {
+  const std::uint64_t owed = warm_.Owed(terms(), share_, now);
+  const auto left = static_cast<std::int64_t>(Remaining(now));
+  policy_ = policy;
+  meter_ = DemandMeter(MeterWindow(terms()));
+  rush_ = DemandMeter(Nanos(terms().interval) / 4);
+  warm_ = WarmBucket();
+  warm_.Note(terms(), share_, owed, now);
+  view_.Learn(terms(), left, 0, now);
+  denied_until_ = Instant();
 }
 
 bool HostKey::IsQuiet() const {

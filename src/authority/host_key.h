@@ -41,6 +41,8 @@ struct KeyPolicy {
   OnFailure on_failure = OnFailure::kLocal;
   // Of a host that has never been told one, in millionths: the whole limit.
   std::uint64_t cold_share = WarmBucket::kWhole;
+
+  bool operator==(const KeyPolicy&) const = default;
 };
 
 enum class Answer : std::uint8_t {
@@ -96,8 +98,18 @@ class HostKey {
   [[nodiscard]] std::uint64_t wasted() const { return wasted_; }
   [[nodiscard]] std::uint64_t forgiven() const { return forgiven_; }
 
-  // Its host looks after it; for the host only.
+  // What is left, as far as this host knows: what it was last told, and what it has at hand.
+  [[nodiscard]] std::uint64_t Remaining(Instant now);
+  // Until the bucket is full again, if nobody takes from it.
+  [[nodiscard]] Nanos ResetAfter(Instant now);
+  // Whether a request of that cost would be admitted, as far as this host knows; takes nothing.
+  [[nodiscard]] LocalDecision Look(std::uint64_t cost, Instant now);
+  // The rule has changed: what is known of the key stays known.
+  void SetPolicy(const KeyPolicy& policy, Instant now);
+
+  // For the host only: it looks after this key, and has so many requests under way for it.
   bool is_watched = false;
+  std::uint32_t under_way = 0;
 
  private:
   // A request under way that moves the reservation or tells a debt.
@@ -144,6 +156,8 @@ class HostKey {
   std::uint64_t wasted_ = 0;    // were at hand and could not be spent
   std::uint64_t forgiven_ = 0;  // were admitted without the authority, and are never told
   int thin_intervals_ = 0;
+  std::int64_t told_tokens_;  // in the bucket, when last heard of
+  Instant told_at_{};
   bool is_leasing_ = false;
   bool is_plentiful_ = true;  // an eighth of the burst was left when last heard of
 };

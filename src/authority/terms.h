@@ -47,6 +47,8 @@ struct Terms {
     return static_cast<std::uint64_t>(time.count()) * ticks_per_micro / ticks_per_permit;
   }
 
+  bool operator==(const Terms&) const = default;
+
   // Fails with what is wrong with the quota, if it is too fine or too large to be counted so.
   static Result<Terms> Of(const Quota& quota, Tolerance tolerance = {});
 };

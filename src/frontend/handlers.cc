@@ -18,40 +18,65 @@ void CountIn(Traffic* traffic, Protocol protocol, const Progress& progress, Chec
   traffic->Count(protocol, {progress.requests, progress.errors, checker.Now() - start});
 }
 
-// The clock is read once for everything that came in one read, and once more when it is answered.
-class HttpHandler final : public net::Handler {
+// Wakes the connection that a session waits with.
+class Wakes : public CheckWaiter {
  public:
-  HttpHandler(Checker& checker, const HttpOptions& options, const net::ConnectionFacts& facts)
+  void OnSettled() override { connection_->Wake(); }
+
+ protected:
+  ~Wakes() = default;
+  void WaitWith(net::Connection& connection) {
+    connection_ = &connection;
+    connection.HoldUntilWoken();
+  }
+  ClusterSeat SeatIn(const Clusters& clusters, const net::ConnectionFacts& facts) {
+    if (clusters.empty()) return {};
+    return {.cluster = clusters[facts.loop], .waiter = this};
+  }
+
+ private:
+  net::Connection* connection_ = nullptr;
+};
+
+// The clock is read once for everything that came in one read, and once more when it is answered.
+class HttpHandler final : public net::Handler, private Wakes {
+ public:
+  HttpHandler(Checker& checker, const HttpOptions& options, const Clusters& clusters,
+              const net::ConnectionFacts& facts)
       : checker_(checker),
         traffic_(options.traffic),
-        session_(checker, options, facts.peer, facts.proxied) {}
+        session_(checker, options, facts.peer, facts.proxied, SeatIn(clusters, facts)) {}
 
   net::Progress OnBytes(std::string_view unread, net::Connection& connection,
                         std::string& out) override {
     const Instant now = checker_.Now();
     const HttpSession::Progress progress = session_.Serve(unread, now, out);
     CountIn(traffic_, Protocol::kHttp, progress, checker_, now);
-    if (progress.then == HttpSession::Then::kHold) connection.Hold(progress.hold);
     return {.consumed = progress.consumed,
-            .next = NextAfter(progress.then),
+            .next = NextAfter(progress, connection),
             .in_request = session_.is_in_request()};
   }
-  Next OnResume(net::Connection& /*connection*/, std::string& out) override {
-    return NextAfter(session_.Resume(out));
+  Next OnResume(net::Connection& connection, std::string& out) override {
+    return NextAfter(session_.Resume(checker_.Now(), out), connection);
   }
   void OnGone(net::Connection& /*connection*/) override { session_.Abandon(checker_.Now()); }
 
  private:
-  static Next NextAfter(HttpSession::Then then) {
-    switch (then) {
+  Next NextAfter(const HttpSession::Progress& progress, net::Connection& connection) {
+    switch (progress.then) {
       case HttpSession::Then::kClose:
         return Next::kClose;
       case HttpSession::Then::kDrop:
         return Next::kDrop;
       case HttpSession::Then::kAgain:
         return Next::kAgain;
-      case HttpSession::Then::kGoOn:
       case HttpSession::Then::kHold:
+        connection.Hold(progress.hold);
+        return Next::kAgain;
+      case HttpSession::Then::kWait:
+        WaitWith(connection);
+        return Next::kAgain;
+      case HttpSession::Then::kGoOn:
         break;
     }
     return Next::kRead;
@@ -62,12 +87,15 @@ class HttpHandler final : public net::Handler {
   HttpSession session_;
 };
 
-class RespHandler final : public net::Handler {
+class RespHandler final : public net::Handler, private Wakes {
  public:
-  RespHandler(Checker& checker, const RespOptions& options)
-      : checker_(checker), traffic_(options.traffic), session_(checker, options) {}
+  RespHandler(Checker& checker, const RespOptions& options, const Clusters& clusters,
+              const net::ConnectionFacts& facts)
+      : checker_(checker),
+        traffic_(options.traffic),
+        session_(checker, options, SeatIn(clusters, facts)) {}
 
-  net::Progress OnBytes(std::string_view unread, net::Connection& /*connection*/,
+  net::Progress OnBytes(std::string_view unread, net::Connection& connection,
                         std::string& out) override {
     const Instant now = checker_.Now();
     const RespSession::Progress progress = session_.Serve(unread, now, out);
@@ -75,11 +103,13 @@ class RespHandler final : public net::Handler {
     if (progress.failed_auths != 0 && traffic_ != nullptr) {
       traffic_->CountFailedAuths(Protocol::kResp, progress.failed_auths);
     }
+    if (progress.waits) WaitWith(connection);
     return {.consumed = progress.consumed,
-            .next = progress.close  ? Next::kClose
-                    : progress.more ? Next::kAgain
-                                    : Next::kRead};
+            .next = progress.close                    ? Next::kClose
+                    : progress.more || progress.waits ? Next::kAgain
+                                                      : Next::kRead};
   }
+  void OnGone(net::Connection& /*connection*/) override { session_.Abandon(); }
 
  private:
   Checker& checker_;
@@ -117,15 +147,17 @@ class GrpcHandler final : public net::Handler {
 
 }  // namespace
 
-net::HandlerFactory HttpHandlers(Checker& checker, const HttpOptions& options) {
-  return [&checker, &options](const net::ConnectionFacts& facts) {
-    return std::make_unique<HttpHandler>(checker, options, facts);
+net::HandlerFactory HttpHandlers(Checker& checker, const HttpOptions& options,
+                                 const Clusters& clusters) {
+  return [&checker, &options, &clusters](const net::ConnectionFacts& facts) {
+    return std::make_unique<HttpHandler>(checker, options, clusters, facts);
   };
 }
 
-net::HandlerFactory RespHandlers(Checker& checker, const RespOptions& options) {
-  return [&checker, &options](const net::ConnectionFacts& /*facts*/) {
-    return std::make_unique<RespHandler>(checker, options);
+net::HandlerFactory RespHandlers(Checker& checker, const RespOptions& options,
+                                 const Clusters& clusters) {
+  return [&checker, &options, &clusters](const net::ConnectionFacts& facts) {
+    return std::make_unique<RespHandler>(checker, options, clusters, facts);
   };
 }
 

@@ -50,8 +50,9 @@ void AddDecision(std::string_view decision, TextRow& row) {
 }  // namespace
 
 HttpSession::HttpSession(Checker& checker, const HttpOptions& options,
-                         std::optional<rule::Address> peer, std::optional<rule::Address> proxied)
-    : checker_(checker), options_(options) {
+                         std::optional<rule::Address> peer, std::optional<rule::Address> proxied,
+                         ClusterSeat seat)
+    : checker_(checker), options_(options), checks_(seat), reply_(checks_.first()) {
   // Whoever may say for whom a connection is has passed on that one's bytes. What is believed is
   // what that one may be believed.
   const std::optional<rule::Address> speaker = proxied ? proxied : peer;
@@ -124,12 +125,20 @@ HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, st
     if (!has_body && !request_.keep_alive && progress.then == Then::kGoOn) {
       progress.then = Then::kClose;
     }
-    if (has_body) static_cast<void>(wire::HttpReader().Read(head_, request_));
+    if (progress.then == Then::kWait) head_.assign(unread.substr(0, read.consumed));
+    if (has_body || progress.then == Then::kWait) {
+      static_cast<void>(wire::HttpReader().Read(head_, request_));
+    }
   }
-  progress.errors = errors_;
-  // What waits needs the rules it was decided by, to give back what it took.
-  if (progress.then != Then::kHold) reply_.Release();
+  Finish(progress);
   return progress;
+}
+
+void HttpSession::Finish(Progress& progress) {
+  progress.errors = errors_;
+  is_waiting_ = progress.then == Then::kWait;
+  // What waits needs the rules it was decided by, to give back what it took.
+  if (progress.then != Then::kHold && !is_waiting_) reply_.Release();
 }
 
 bool HttpSession::ReadBody(std::string_view bytes, Progress& progress, std::string& out) {
@@ -163,7 +172,7 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
   } else if (IsBelow(kPeek, path)) {
     AnswerCheck(kPeek, now, progress, out);
   } else if (IsApi(path)) {
-    AnswerApi(now, out);
+    AnswerApi(now, progress, out);
   } else if (path == "/healthz" || path == "/readyz") {
     const bool ready = path == "/healthz" || is_ready();
     HttpReply(out, ready ? 200 : 503, To()).Finish("text/plain", ready ? "ok\n" : "not ready\n");
@@ -196,6 +205,11 @@ void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& pr
     checker_.Decide(check, attributes_.Of(question, peer_.address, *space, options_.clients, now),
                     now, reply_);
   }
+  if (reply_.is_waiting()) {
+    progress.then = Then::kWait;
+    return;
+  }
+  reply_.Finish();
   if (!reply_.allowed()) {
     AnswerRefusal(progress, out);
     return;
@@ -229,7 +243,7 @@ void HttpSession::AnswerRefusal(Progress& progress, std::string& out) {
   answer.Finish("application/problem+json", RefusalDetails(decisive));
 }
 
-void HttpSession::AnswerApi(Instant now, std::string& out) {
+void HttpSession::AnswerApi(Instant now, Progress& progress, std::string& out) {
   if (request_.method != "POST") {
     ++errors_;
     HttpReply answer(out, 405, To());
@@ -237,7 +251,11 @@ void HttpSession::AnswerApi(Instant now, std::string& out) {
     answer.Finish("application/problem+json", ProblemDetails(405, "use POST"));
     return;
   }
-  const JsonAnswer answer = AnswerJson(checker_, request_.path.substr(3), body_, now, reply_);
+  const JsonAnswer answer = AnswerJson(checker_, request_.path.substr(3), body_, now, checks_);
+  if (answer.waits) {
+    progress.then = Then::kWait;
+    return;
+  }
   if (answer.status != 200) ++errors_;
   HttpReply(out, answer.status, To())
       .Finish(answer.status == 200 ? "application/json" : "application/problem+json", answer.body);
@@ -263,17 +281,28 @@ void HttpSession::Refuse(std::uint16_t status, std::string_view detail, std::str
   HttpReply(out, status, To()).Finish("application/problem+json", ProblemDetails(status, detail));
 }
 
-HttpSession::Then HttpSession::Resume(std::string& out) {
+HttpSession::Progress HttpSession::Resume(Instant now, std::string& out) {
+  Progress progress;
+  if (is_waiting_) {
+    errors_ = 0;
+    date_field_ = date_.FieldAt(now);
+    Answer(now, progress, out);
+    const bool is_last = body_kind_ == Body::kNone && !request_.keep_alive;
+    if (is_last && progress.then == Then::kGoOn) progress.then = Then::kClose;
+    Finish(progress);
+    return progress;
+  }
   out += held_;
   held_.clear();
   reply_.Release();
-  return close_after_held_ ? Then::kClose : Then::kGoOn;
+  if (close_after_held_) progress.then = Then::kClose;
+  return progress;
 }
 
 void HttpSession::Abandon(Instant now) {
   held_.clear();
   checker_.GiveBack(reply_, now);
-  reply_.Release();
+  checks_.Clear();
 }
 
 }  // namespace weir

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/check_series.h"
 #include "frontend/http_attributes.h"
 #include "frontend/metrics_reply.h"
 #include "frontend/rate_limit_fields.h"
@@ -53,6 +54,7 @@ class HttpSession {
     kGoOn,
     kAgain,  // enough was written for now: there is more to do in what is unread
     kHold,   // for `hold`, and then Resume()
+    kWait,   // until its waiter is told, and then Resume()
     kClose,  // when what was written has gone out
     kDrop,   // at once, without a word
   };
@@ -67,14 +69,14 @@ class HttpSession {
   // `peer` is empty on a Unix socket, where whoever can connect is trusted. `proxied`, as the PROXY
   // protocol said it, takes its place: the listener knows of whom to take that.
   HttpSession(Checker& checker, const HttpOptions& options, std::optional<rule::Address> peer,
-              std::optional<rule::Address> proxied);
+              std::optional<rule::Address> proxied, ClusterSeat seat = {});
 
   // Answers all requests that are complete in `bytes`, in order, at one instant.
   Progress Serve(std::string_view bytes, Instant now, std::string& out);
   // Some of a request's body is still to come.
   [[nodiscard]] bool is_in_request() const { return body_kind_ != Body::kNone; }
-  // The time is over: what was held back is said.
-  Then Resume(std::string& out);
+  // The time is over, or the waiter was told: what was held back is said.
+  Progress Resume(Instant now, std::string& out);
   // The client has gone while it was held: its permits go back.
   void Abandon(Instant now);
 
@@ -84,12 +86,13 @@ class HttpSession {
 
   // False if the body is not complete, or what is there of it makes no sense.
   bool ReadBody(std::string_view bytes, Progress& progress, std::string& out);
+  void Finish(Progress& progress);
   [[nodiscard]] bool IsMetrics() const;
   void Answer(Instant now, Progress& progress, std::string& out);
   // `prefix` is "/check" or "/peek".
   void AnswerCheck(std::string_view prefix, Instant now, Progress& progress, std::string& out);
   void AnswerRefusal(Progress& progress, std::string& out);
-  void AnswerApi(Instant now, std::string& out);
+  void AnswerApi(Instant now, Progress& progress, std::string& out);
   void AnswerRateLimitPage(Instant now, std::string& out);
   [[nodiscard]] bool is_ready() const { return options_.ready == nullptr || *options_.ready; }
   // A mistake: of the client's, in what it asks.
@@ -104,11 +107,12 @@ class HttpSession {
   wire::HttpReader reader_;
   wire::HttpRequest request_;
   HttpAttributes attributes_;
-  CheckReply reply_;
+  CheckSeries checks_;
+  CheckReply& reply_;  // the first of them
   wire::HttpDate date_;
   std::string_view date_field_;  // of what is answered at the moment
 
-  // Of a request whose body is still coming: its head, whose views look at this.
+  // Of a request whose body is still coming, or that waits: its head, whose views look at this.
   std::string head_;
   Body body_kind_ = Body::kNone;
   std::uint64_t body_left_ = 0;
@@ -118,7 +122,8 @@ class HttpSession {
   std::optional<MetricsReply> metrics_;  // of which something is still to be written
   std::uint64_t errors_ = 0;             // among the bytes at hand
 
-  std::string held_;  // an answer that is to wait
+  bool is_waiting_ = false;  // the request is whole, and cannot be answered yet
+  std::string held_;         // an answer that is to wait
   bool close_after_held_ = false;
 };
 

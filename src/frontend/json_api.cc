@@ -123,7 +123,7 @@ void AppendFinding(const Finding& finding, std::string& out) {
 }
 
 JsonAnswer Check(Checker& checker, CheckRequest::Intent intent, const rapidjson::Value& root,
-                 Instant now, CheckReply& reply) {
+                 Instant now, CheckSeries& checks) {
   const rapidjson::Value* batch = nullptr;
   if (root.IsObject()) {
     const auto member = root.FindMember("requests");
@@ -149,13 +149,17 @@ JsonAnswer Check(Checker& checker, CheckRequest::Intent intent, const rapidjson:
   }
   JsonAnswer answer;
   if (is_batch) answer.body = "{\"replies\":[";
+  checks.GoTo(0);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (i > 0) answer.body += ',';
     CheckRequest request = requests[i].check();
     request.intent = intent;
+    CheckReply& reply = checks.Next();
     checker.Check(request, now, reply);
-    AppendDecision(reply, answer.body);
+    if (!reply.is_waiting()) AppendDecision(reply, answer.body);
   }
+  answer.waits = checks.IsWaiting();
+  if (!answer.waits) checks.Tell();
   answer.body += is_batch ? "]}\n" : "\n";
   return answer;
 }
@@ -208,7 +212,7 @@ void AppendDecision(const CheckReply& reply, std::string& out) {
 }
 
 JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view body, Instant now,
-                      CheckReply& reply) {
+                      CheckSeries& checks) {
   const bool is_peek = path == "/peek";
   const bool is_check = is_peek || path == "/check";
   if (!is_check && path != "/report" && path != "/charge" && path != "/refund") {
@@ -227,7 +231,7 @@ JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view 
   }
   if (!is_check) return Settle(checker, path, root, now);
   return Check(checker, is_peek ? CheckRequest::Intent::kLook : CheckRequest::Intent::kTake, root,
-               now, reply);
+               now, checks);
 }
 
 }  // namespace weir

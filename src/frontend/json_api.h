@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "frontend/check_series.h"
 #include "service/checker.h"
 
 namespace weir {
@@ -19,13 +20,15 @@ namespace weir {
 struct JsonAnswer {
   std::uint16_t status = 200;
   std::string body;
+  bool waits = false;  // for a cluster, and is nothing yet
 };
 
 // What /check answers for one request.
 void AppendDecision(const CheckReply& reply, std::string& out);
 
-// `reply` is room to work in.
+// `checks` is room to work in. If the answer waits, ask the same again with the same checks when
+// their waiter is told.
 JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view body, Instant now,
-                      CheckReply& reply);
+                      CheckSeries& checks);
 
 }  // namespace weir

@@ -139,27 +139,53 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
   Progress progress;
   const std::uint64_t failed_before = failed_auths_;
   RespWriter reply(out, version_);
+  checks_.GoTo(0);
   while (!closing_) {
     if (reply.size() >= kEnough) {
       progress.more = true;
       break;
     }
     const wire::RespRequest request = reader_.Read(bytes.substr(progress.consumed), arguments_);
-    progress.consumed += request.consumed;
-    if (request.status == wire::RespStatus::kNeedMore) break;
-    ++progress.requests;
+    if (request.status == wire::RespStatus::kNeedMore) {
+      progress.consumed += request.consumed;
+      break;
+    }
     if (request.status == wire::RespStatus::kBad) {
       reply.Error("ERR " + std::string(request.problem));
       closing_ = true;
     } else if (!Run(arguments_, reply)) {
       closing_ = true;
     }
+    if (checks_.may_wait()) {
+      if (checks_.IsWaiting()) {
+        AskAhead(bytes.substr(progress.consumed + request.consumed));
+        progress.waits = true;
+        break;
+      }
+      checks_.Tell();
+    }
+    progress.consumed += request.consumed;
+    ++progress.requests;
   }
   progress.errors = reply.errors();
   progress.failed_auths = failed_auths_ - failed_before;
-  reply_.Release();
+  if (!progress.waits) checks_.first().Release();
   progress.close = closing_;
   return progress;
+}
+
+void RespSession::AskAhead(std::string_view bytes) {
+  std::string unsaid;
+  RespWriter reply(unsaid, version_);
+  while (!checks_.is_full()) {
+    const wire::RespRequest request = reader_.Read(bytes, arguments_);
+    if (request.status != wire::RespStatus::kCommand) break;
+    const Command* command = Find(arguments_[0]);
+    if (command == nullptr || command->run != &RespSession::Check) break;
+    Run(arguments_, reply);
+    bytes.remove_prefix(request.consumed);
+  }
+  reader_ = {};
 }
 
 // What both dialects say, each in its own order and in its own words for "not at all".
@@ -230,17 +256,26 @@ void RespSession::Check(Arguments arguments, RespWriter& reply) {
     if (end == left.size()) break;
     left = left.subspan(end + 1);
   }
-  if (requests == 1) return CheckOne(request, rest, reply);
-  reply.Array(requests);
-  for (;;) {
-    const std::size_t end = next(rest);
-    CheckOne(request, rest.first(end), reply);
-    if (end == rest.size()) return;
-    rest = rest.subspan(end + 1);
+  const auto for_each = [&](const auto& use) {
+    for (Arguments left = rest;;) {
+      const std::size_t end = next(left);
+      use(DecideOne(request, left.first(end)));
+      if (end == left.size()) return;
+      left = left.subspan(end + 1);
+    }
+  };
+  if (checks_.may_wait()) {
+    // All are asked before one is waited for.
+    const std::size_t first = checks_.position();
+    for_each([](const CheckReply&) {});
+    if (checks_.IsWaiting(first)) return;
+    checks_.GoTo(first);
   }
+  if (requests > 1) reply.Array(requests);
+  for_each([&](const CheckReply& decided) { TellOne(decided, reply); });
 }
 
-void RespSession::CheckOne(CheckRequest request, Arguments arguments, RespWriter& reply) {
+CheckReply& RespSession::DecideOne(CheckRequest request, Arguments arguments) {
   if (arguments[0] == kCost) {
     request.cost = Permits{*ParseCount(arguments[1])};
     arguments = arguments.subspan(2);
@@ -250,10 +285,15 @@ void RespSession::CheckOne(CheckRequest request, Arguments arguments, RespWriter
     attributes_[i] = {arguments[2 * i], arguments[2 * i + 1]};
   }
   request.attributes = attributes_;
-  checker_.Check(request, now_, reply_);
-  const Finding* decisive = reply_.decisive();
+  CheckReply& decided = checks_.Next();
+  checker_.Check(request, now_, decided);
+  return decided;
+}
+
+void RespSession::TellOne(const CheckReply& decided, RespWriter& reply) {
+  const Finding* decisive = decided.decisive();
   reply.Array(7);
-  reply.Integer(reply_.allowed() ? 1 : 0);
+  reply.Integer(decided.allowed() ? 1 : 0);
   std::int64_t limit = -1;
   std::int64_t remaining = -1;
   if (decisive == nullptr) {
@@ -262,12 +302,12 @@ void RespSession::CheckOne(CheckRequest request, Arguments arguments, RespWriter
     reply.Bulk(decisive->rule->rule->name);
     limit =
         static_cast<std::int64_t>(decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0);
-    remaining = static_cast<std::int64_t>(reply_.remaining().count);
+    remaining = static_cast<std::int64_t>(decided.remaining().count);
   }
   const Nanos retry = decisive != nullptr ? decisive->decision.retry_after : Nanos(0);
   const Nanos reset = decisive != nullptr ? decisive->decision.reset_after : Nanos(0);
-  reply.Integers(limit, remaining, reply_.allowed() ? 0 : MillisUp(retry), MillisUp(reset),
-                 MillisUp(reply_.wait()));
+  reply.Integers(limit, remaining, decided.allowed() ? 0 : MillisUp(retry), MillisUp(reset),
+                 MillisUp(decided.wait()));
 }
 
 void RespSession::Delete(Arguments arguments, RespWriter& reply) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "frontend/cell_command.h"
+#include "frontend/check_series.h"
 #include "frontend/traffic.h"
 #include "service/access.h"
 #include "service/checker.h"
@@ -42,6 +43,7 @@ class RespSession {
     std::size_t consumed = 0;
     bool close = false;  // when what was written has gone out
     bool more = false;   // enough was written for now: there is more to do in what is unread
+    bool waits = false;  // until its waiter is told, with what is unread
     std::uint64_t requests = 0;
     std::uint64_t errors = 0;        // of these, answered with a mistake
     std::uint64_t failed_auths = 0;  // of these, a wrong password or token
@@ -52,11 +54,13 @@ class RespSession {
   // is counted when it does.
   static constexpr std::uint64_t kMostFailedAuths = 3;
 
-  RespSession(Checker& checker, const RespOptions& options)
-      : checker_(checker), options_(options), authorized_(!options.needs_auth()) {}
+  RespSession(Checker& checker, const RespOptions& options, ClusterSeat seat = {})
+      : checker_(checker), options_(options), checks_(seat), authorized_(!options.needs_auth()) {}
 
   // Answers all commands that are complete in `bytes`, in order, at one instant.
   Progress Serve(std::string_view bytes, Instant now, std::string& out);
+  // The client has gone while it was waited for.
+  void Abandon() { checks_.Clear(); }
 
  private:
   using Arguments = std::span<const std::string_view>;
@@ -94,8 +98,11 @@ class RespSession {
   void Exists(Arguments arguments, wire::RespWriter& reply);
   void TimeToLive(Arguments arguments, wire::RespWriter& reply);
 
+  // Has the cluster asked for the checks that follow one that waits, if they are there already.
+  void AskAhead(std::string_view bytes);
   // `request` lacks what the arguments say: attributes and cost.
-  void CheckOne(CheckRequest request, Arguments arguments, wire::RespWriter& reply);
+  CheckReply& DecideOne(CheckRequest request, Arguments arguments);
+  static void TellOne(const CheckReply& decided, wire::RespWriter& reply);
 
   Checker& checker_;
   const RespOptions& options_;
@@ -104,7 +111,7 @@ class RespSession {
   std::vector<rule::Attribute> attributes_;
   CellReader redis_cell_{CellCommand::OfRedisCell};
   CellReader throttlecrab_{CellCommand::OfThrottlecrab};
-  CheckReply reply_;
+  CheckSeries checks_;
   const Command* last_command_ = Commands().data();  // clients say the same again and again
   wire::RespVersion version_ = wire::RespVersion::k2;
   bool authorized_;

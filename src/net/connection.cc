@@ -188,6 +188,17 @@ void Connection::Hold(Nanos time) {
   held_until_ = Later(now(), std::max(time, Nanos(0)));
 }
 
+void Connection::HoldUntilWoken() {
+  held_ = true;
+  held_until_ = Instant::max();
+}
+
+void Connection::Wake() {
+  if (!held_) return;
+  held_until_ = now();
+  if (wait_ == Wait::kHold) Resume();  // otherwise as soon as the peer has read what was sent
+}
+
 void Connection::Resume() {
   held_ = false;
   std::string& out = all_.EmptyOut();
@@ -254,6 +265,7 @@ void Connection::Continue() {
   if (next_ == Next::kClose) return SayFarewell();
   if (held_) {
     Await(Wait::kHold);
+    if (held_until_ == Instant::max()) return;
     return CallAfter(held_until_ - now(), &Connection::Resume);
   }
   if (next_ == Next::kAgain && !unread_.empty()) {

@@ -53,6 +53,10 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   // its end was there when the request was read, it is one that says all it has to say at once and
   // then listens.
   void Hold(Nanos time);
+  // The same until Wake(), which is for whoever has the answer: in the loop's thread, while no
+  // handler is called.
+  void HoldUntilWoken();
+  void Wake();
   // Whether more may be written. If not, return Next::kAgain.
   [[nodiscard]] bool HasRoom(const std::string& out) const {
     return out.size() < listener_.limits.unsent_bytes;

@@ -28,6 +28,7 @@ struct ConnectionFacts {
   std::optional<rule::Address> proxied = std::nullopt;
   // Of the client's certificate, which was verified; empty: none was asked for.
   std::string client_name = {};
+  std::size_t loop = 0;  // which of the server's has it
 };
 
 enum class Next : std::uint8_t {
@@ -59,8 +60,8 @@ class Handler {
   // empty, unless OnResume() has just written to it. A handler that throws loses its connection.
   virtual Progress OnBytes(std::string_view unread, Connection& connection, std::string& out) = 0;
 
-  // The time of Connection::Hold() is over. OnBytes() follows if it returns kRead or kAgain and
-  // something is unread.
+  // The time of Connection::Hold() is over, or Wake() was called. OnBytes() follows if it returns
+  // kRead or kAgain and something is unread.
   virtual Next OnResume(Connection& connection, std::string& out);
 
   // The connection is idle and ends: nobody has asked for long, or the server stops. What is

@@ -44,7 +44,8 @@ void BlockSignals() {
 Server::Server(const ServerOptions& options, std::vector<ListenerOptions> listeners)
     : listeners_(std::move(listeners)), admission_(options.admission) {
   for (std::size_t i = 0; i < options.loops; ++i) {
-    workers_.push_back(std::make_unique<Worker>(admission_, options.time));
+    workers_.push_back(std::make_unique<Worker>(admission_, options.time, i));
+    if (options.companion) workers_[i]->Keep(options.companion(workers_[i]->loop(), i));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -30,6 +31,8 @@ struct ServerOptions {
   Pinning pinning = Pinning::kNone;
   AdmissionLimits admission = {};
   Loop::TimeSource time = Clock::now;  // called by all loops at once
+  // Makes what else each loop is to have, before it runs. It ends after the loop's connections.
+  std::function<std::shared_ptr<void>(Loop& loop, std::size_t number)> companion = {};
 };
 
 // Thread safety: Start() and Stop() by one thread, totals() by any.

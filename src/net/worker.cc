@@ -4,15 +4,16 @@
 
 namespace weir::net {
 
-Worker::Worker(Admission& admission, Loop::TimeSource time)
-    : loop_(std::move(time)), connections_(loop_, admission, counters_) {}
+Worker::Worker(Admission& admission, Loop::TimeSource time, std::size_t number)
+    : number_(number), loop_(std::move(time)), connections_(loop_, admission, counters_) {}
 
 void Worker::Listen(std::shared_ptr<ListeningSocket> socket, const ListenerOptions& options) {
-  acceptors_.push_back(std::make_unique<Acceptor>(
-      loop_, counters_, std::move(socket),
-      [this, &options](Descriptor connection, const ConnectionFacts& facts) {
-        connections_.Add(std::move(connection), facts, options);
-      }));
+  acceptors_.push_back(
+      std::make_unique<Acceptor>(loop_, counters_, std::move(socket),
+                                 [this, &options](Descriptor connection, ConnectionFacts facts) {
+                                   facts.loop = number_;
+                                   connections_.Add(std::move(connection), facts, options);
+                                 }));
 }
 
 void Worker::Stop(Nanos drain) {

@@ -1,7 +1,9 @@
 // One loop with its listeners and connections: all that one core does.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "net/acceptor.h"
@@ -20,7 +22,10 @@ class Worker {
  public:
   // `admission` outlives it, `time` is called in its thread. Throws std::system_error if the
   // process has no descriptors left.
-  Worker(Admission& admission, Loop::TimeSource time);
+  Worker(Admission& admission, Loop::TimeSource time, std::size_t number = 0);
+
+  // For as long as there are connections, which may use it.
+  void Keep(std::shared_ptr<void> companion) { companion_ = std::move(companion); }
 
   // Before Run(). `options` outlives the worker.
   void Listen(std::shared_ptr<ListeningSocket> socket, const ListenerOptions& options);
@@ -37,8 +42,10 @@ class Worker {
  private:
   void BeginStop(Nanos drain);
 
+  std::size_t number_;
   Counters counters_;
   Loop loop_;
+  std::shared_ptr<void> companion_;
   Connections connections_;
   std::vector<std::unique_ptr<Acceptor>> acceptors_;
 };

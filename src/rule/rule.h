@@ -140,7 +140,11 @@ enum class Mode : std::uint8_t {
   kOff,
 };
 
-// When the state that decides cannot be had.
+// Whose state decides: that of each host by itself, or one that all hosts of a cluster share, kept
+// in one of three ways (docs/cluster.md).
+enum class Sharing : std::uint8_t { kNone, kStrict, kLease, kWriteBack };
+
+// When the state that decides cannot be had: only where it is shared.
 enum class OnError : std::uint8_t { kAllow, kDeny, kLocal };
 
 // Which requests cost something: all, or those that are reported as failed afterwards.
@@ -195,6 +199,8 @@ struct Rule {
   std::string message;  // of the refusal; empty: ours
   Mode mode = Mode::kEnforce;
   std::uint8_t enforce_percent = 100;  // of the keys; the others are in shadow
+  Sharing sharing = Sharing::kNone;
+  std::uint8_t over_burst_percent = 5;  // that a cluster may let through above the burst at once
   OnError on_error = OnError::kLocal;
   std::optional<std::chrono::sys_seconds> expires;
   std::optional<Descriptor> descriptor;

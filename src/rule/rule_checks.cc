@@ -51,10 +51,10 @@ void Refuse(const Fields& fields, std::string_view field, const std::string& why
 
 // Who is let through is not limited.
 void CheckAllow(const Fields& fields, const Rule& rule, Report& report) {
-  static constexpr std::array<std::string_view, 19> kOfLimits = {
-      "by",        "limit",   "limits",   "algorithm",  "burst",   "zone",   "tiers",
-      "overrides", "cost",    "count",    "soft",       "elastic", "exceed", "status",
-      "message",   "enforce", "on_error", "descriptor", "mode"};
+  static constexpr std::array<std::string_view, 21> kOfLimits = {
+      "by",        "limit",   "limits",   "algorithm",  "burst",   "zone",    "tiers",
+      "overrides", "cost",    "count",    "soft",       "elastic", "exceed",  "status",
+      "message",   "enforce", "on_error", "descriptor", "mode",    "cluster", "over_burst"};
   for (std::string_view field : kOfLimits) {
     if (field == "mode" && rule.mode != Mode::kShadow) continue;
     Refuse(fields, field,
@@ -140,6 +140,49 @@ void CheckThatItCanApply(const Fields& fields, const Rule& rule, Report& report)
   }
 }
 
+// Leases move permits between hosts: that is for what has permits at hand, a token bucket.
+void CheckIsLeasable(const Fields& fields, const Rule& rule, Report& report) {
+  bool reported = false;
+  ForEachLimit(rule, [&](const Limit& limit) {
+    for (const Algorithm& part : limit.parts()) {
+      const auto* bucket = std::get_if<TokenBucket>(&part);
+      const bool is_plain =
+          bucket != nullptr && !bucket->quota.has_initial() && limit.soft_percent() == 0;
+      if (reported || is_plain) continue;
+      reported = true;
+      report.Add(fields.PlaceOf("cluster"),
+                 "only a token bucket that begins full and is not soft can be leased or written "
+                 "back, got '" +
+                     limit.ToString() + "'",
+                 "write cluster: strict, which takes any limit");
+    }
+  });
+}
+
+// What needs the state of a limit at hand cannot be had where it is elsewhere.
+void CheckCluster(const Fields& fields, const Rule& rule, Report& report) {
+  const std::string only = "is for a limit of each host by itself";
+  const std::string remedy = "leave out one of them";
+  if (rule.descriptor) {
+    Refuse(fields, "cluster", "a rule with a descriptor " + only, "leave out cluster", report);
+  }
+  if (rule.counts == Counts::kFailures) {
+    Refuse(fields, "count", "count: failures " + only + ", not with cluster", remedy, report);
+  }
+  if (rule.elastic) {
+    Refuse(fields, "elastic", "elastic " + only + ", not with cluster", remedy, report);
+  }
+  if (rule.exceed.what == Exceed::kDelay) {
+    Refuse(fields, "exceed", "exceed: delay " + only + ", not with cluster", remedy, report);
+  }
+  if (rule.sharing != Sharing::kStrict) {
+    CheckIsLeasable(fields, rule, report);
+  } else {
+    Refuse(fields, "over_burst", "over_burst is for cluster: lease and write_back; strict is exact",
+           "leave it out", report);
+  }
+}
+
 }  // namespace
 
 AddressBits BaseBits(const Rule& rule) {
@@ -168,6 +211,12 @@ void CheckFieldsTogether(const Fields& fields, const Rule& rule, Report& report)
   if (!CountsByIp(rule)) {
     Refuse(fields, "tiers", "tiers are networks, and this rule does not count by ip",
            "write by: [ip]", report);
+  }
+  if (rule.sharing != Sharing::kNone) {
+    CheckCluster(fields, rule, report);
+  } else {
+    Refuse(fields, "over_burst", "over_burst is for rules that a cluster shares",
+           "write cluster: lease, or leave it out", report);
   }
   if (rule.mode != Mode::kEnforce) {
     Refuse(fields, "enforce", "enforce is for rules whose mode is enforce",

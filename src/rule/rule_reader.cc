@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kLongestMessage = 1024;
 constexpr auto kLongestTime = std::chrono::hours(24 * 366);
 
-constexpr std::array<std::string_view, 30> kRuleFields = {
+constexpr std::array<std::string_view, 32> kRuleFields = {
     "name",     "match",       "by",
     "limit",    "limits",      "algorithm",
     "burst",    "zone",        "allow",
@@ -32,7 +32,8 @@ constexpr std::array<std::string_view, 30> kRuleFields = {
     "mode",     "enforce",     "on_error",
     "expires",  "descriptor",  "limit_name",
     "replaces", "quota_mode",  "detailed_metric",
-    "metadata", "whitelisted", "window"};
+    "metadata", "whitelisted", "window",
+    "cluster",  "over_burst"};
 
 void ReadExceed(const YamlNode& node, ExceedPolicy& exceed, Report& report) {
   std::string text;
@@ -155,6 +156,7 @@ void ReadAllowances(const Fields& fields, Rule& rule, Report& report) {
 void ReadWhatFollows(const Fields& fields, Rule& rule, Report& report) {
   static constexpr std::array<std::string_view, 2> kCounts = {"everything", "failures"};
   static constexpr std::array<std::string_view, 3> kModes = {"enforce", "shadow", "off"};
+  static constexpr std::array<std::string_view, 3> kSharing = {"strict", "lease", "write_back"};
   static constexpr std::array<std::string_view, 3> kOnError = {"allow", "deny", "local"};
   if (const YamlNode* cost = fields.Find("cost")) ReadCost(*cost, rule.cost, report);
   fields.Word("count", kCounts, rule.counts);
@@ -167,6 +169,11 @@ void ReadWhatFollows(const Fields& fields, Rule& rule, Report& report) {
   std::uint32_t percent = rule.enforce_percent;
   fields.Percent("enforce", 100, percent);
   rule.enforce_percent = static_cast<std::uint8_t>(percent);
+  std::size_t sharing = 0;
+  if (fields.Word("cluster", kSharing, sharing)) rule.sharing = static_cast<Sharing>(sharing + 1);
+  std::uint32_t over_burst = rule.over_burst_percent;
+  fields.Percent("over_burst", 100, over_burst);
+  rule.over_burst_percent = static_cast<std::uint8_t>(over_burst);
   fields.Word("on_error", kOnError, rule.on_error);
   std::chrono::sys_seconds expires;
   const YamlNode* instant = fields.Find("expires");

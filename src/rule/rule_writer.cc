@@ -192,6 +192,8 @@ class RuleWriter {
 
   void WhatFollows(const Rule& rule) {
     static constexpr std::array<std::string_view, 3> kModes = {"enforce", "shadow", "off"};
+    static constexpr std::array<std::string_view, 4> kSharing = {"none", "strict", "lease",
+                                                                 "write_back"};
     static constexpr std::array<std::string_view, 3> kOnError = {"allow", "deny", "local"};
     const Rule defaults;
     if (rule.cost != defaults.cost) Add("cost", WriteCost(rule.cost));
@@ -203,6 +205,10 @@ class RuleWriter {
     if (!rule.message.empty()) Add("message", YamlScalar(rule.message));
     if (rule.mode != defaults.mode) Add("mode", WordOf(rule.mode, kModes));
     if (rule.enforce_percent != 100) Add("enforce", std::to_string(rule.enforce_percent) + "%");
+    if (rule.sharing != defaults.sharing) Add("cluster", WordOf(rule.sharing, kSharing));
+    if (rule.over_burst_percent != defaults.over_burst_percent) {
+      Add("over_burst", std::to_string(rule.over_burst_percent) + "%");
+    }
     if (rule.on_error != defaults.on_error) Add("on_error", WordOf(rule.on_error, kOnError));
     if (rule.expires) Add("expires", WriteInstant(*rule.expires));
   }

@@ -72,6 +72,10 @@ void CheckReply::Clear() {
   enforced_.clear();
   shadow_.clear();
   looks_.clear();
+  step_ = Step::kNew;
+  shared_.Clear();
+  shared_purposes_.clear();
+  shared_shadow_.Clear();
 }
 
 Permits CheckReply::remaining() const {
@@ -107,6 +111,7 @@ rule::Problems Checker::Publish(std::vector<rule::RuleSet> sets, std::string ver
     active->limit_texts.push_back(limit.ToString());
   }
   active->counting = CountingWindows(*active->book, enter);
+  active->shared = SharedLimits(*active->book, options_.has_cluster, problems);
   for (const rule::RuleSet& set : active->book->sets()) {
     for (const rule::Rule& rule : set.rules) {
       if (rule.exceed.what != Exceed::kBan) continue;
@@ -127,6 +132,7 @@ void Checker::Check(const CheckRequest& request, Instant now, CheckReply& reply)
 }
 
 const rule::Space* Checker::Open(std::string_view space, CheckReply& reply) {
+  if (reply.step_ != CheckReply::Step::kNew) return reply.space_;  // goes on where it was
   reply.Clear();
   // In a row of requests the rules are most likely those of the one before.
   if (!reply.rules_ || !active_.IsCurrent(*reply.rules_)) {
@@ -145,9 +151,14 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   WEIR_CHECK(reply.knows_space());
   const ActiveRules& active = **reply.rules_;
   const rule::Space& space = *reply.space_;
-  Memo().Find(space, values, ledger_->seed(), reply.found_);
-  reply.allowed_by_ = AllowListed(space, reply.found_, now);
+  if (reply.step_ == CheckReply::Step::kDone) return;
+  if (reply.step_ == CheckReply::Step::kNew) {
+    Memo().Find(space, values, ledger_->seed(), reply.found_);
+    reply.allowed_by_ = AllowListed(space, reply.found_, now);
+  }
   if (reply.allowed_by_ == nullptr) Ask(request, values, now, reply);
+  if (reply.is_waiting()) return;
+  reply.step_ = reply.cluster_ != nullptr ? CheckReply::Step::kDone : CheckReply::Step::kNew;
   // Of a look there is nothing to count: no request passed or was refused.
   if (request.intent == CheckRequest::Intent::kLook || !options_.observe) return;
   CountCheck(reply, space, active.counters);
@@ -156,27 +167,41 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
 
 void Checker::Ask(const CheckRequest& request, const rule::Values& values, Instant now,
                   CheckReply& reply) {
-  const ActiveRules& active = **reply.rules_;
-  const rule::Space& space = *reply.space_;
-  ForEachHit(request, space, values, reply.found_, now,
-             [&](const Hit& hit) { Collect(hit, active, now, reply); });
-  LookOnly(request.intent, now, reply);
-  // Who is refused anyway is not charged, and all others are only looked at.
-  if (reply.refused_) {
-    Look(reply.enforced_, now, reply);
-  } else {
-    TakeEnforced(now, reply);
-  }
-  if (reply.refused_) {
-    Look(reply.shadow_, now, reply);
-    if (request.intent == CheckRequest::Intent::kTake) {
-      Ban(reply.enforced_, now, reply);
-      Ban(reply.looks_, now, reply);
+  using Step = CheckReply::Step;
+  if (reply.step_ == Step::kNew) {
+    ForEachHit(request, *reply.space_, values, reply.found_, now,
+               [&](const Hit& hit) { Collect(hit, values, now, reply); });
+    LookOnly(request.intent, now, reply);
+    // Who is refused anyway is not charged, and all others are only looked at.
+    if (reply.refused_) {
+      Look(reply.enforced_, now, reply);
+    } else {
+      TakeEnforced(now, reply);
+      if (!reply.refused_) AskShared(request.intent, reply.shared_, reply);
     }
-  } else {
-    TakeShadow(now, reply);
+    reply.step_ = Step::kAsked;
   }
+  if (reply.is_waiting()) return;
+  if (reply.step_ == Step::kAsked) {
+    TakeOverShared(request.intent, now, reply);
+    if (reply.refused_) {
+      Look(reply.shadow_, now, reply);
+      if (request.intent == CheckRequest::Intent::kTake) {
+        Ban(reply.enforced_, now, reply);
+        Ban(reply.looks_, now, reply);
+      }
+    } else {
+      TakeShadow(now, reply);
+      AskShared(request.intent, reply.shared_shadow_, reply);
+    }
+    reply.step_ = Step::kShadowAsked;
+  }
+  if (reply.is_waiting()) return;
+  TakeOverSharedShadow(reply);
+  FindDecisive(reply);
+}
 
+void Checker::FindDecisive(CheckReply& reply) const {
   for (std::size_t i = 0; i < reply.findings_.size(); ++i) {
     const Finding& finding = reply.findings_[i];
     if (!finding.enforced) continue;
@@ -188,7 +213,8 @@ void Checker::Ask(const CheckRequest& request, const rule::Values& values, Insta
 }
 
 // What refuses at once is found out here; what has to be taken is put aside for later.
-void Checker::Collect(const Hit& hit, const ActiveRules& active, Instant now, CheckReply& reply) {
+void Checker::Collect(const Hit& hit, const rule::Values& values, Instant now, CheckReply& reply) {
+  const ActiveRules& active = **reply.rules_;
   const auto refuse = [&](Finding::Why why, const Decision& decision) {
     reply.findings_.push_back({hit.rule, nullptr, decision, why, hit.enforced});
     if (hit.enforced) reply.refused_ = true;
@@ -207,6 +233,9 @@ void Checker::Collect(const Hit& hit, const ActiveRules& active, Instant now, Ch
       refuse(Finding::Why::kBanned, banned);
       return;
     }
+  }
+  if (hit.rule->rule->sharing != rule::Sharing::kNone && reply.cluster_ != nullptr) {
+    return CollectShared(hit, purpose, values, reply);
   }
   CheckReply::Asks& into = hit.looks_only ? reply.looks_
                            : hit.enforced ? reply.enforced_
@@ -327,8 +356,10 @@ void Checker::Ban(const CheckReply::Asks& asks, Instant now, CheckReply& reply) 
 }
 
 void Checker::GiveBack(CheckReply& reply, Instant now) {
+  if (!reply.shared_.empty()) reply.cluster_->GiveBack(reply.shared_);
   CheckReply::Asks& from = reply.enforced_;
   if (!from.took) return;
+  from.took = false;
   for (std::size_t i = 0; i < from.asks.size(); ++i) {
     if (from.taken[i].allowed()) ledger_->Cancel(from.asks[i], from.taken[i], now);
   }

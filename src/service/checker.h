@@ -8,6 +8,10 @@
 // Rules in shadow are asked when the others have let the request pass: they count and are told, and
 // refuse nobody.
 //
+// Limits that a cluster shares are asked for after those of this host, which get back what they
+// gave if the cluster refuses. It may have to be waited for: then the reply says so, whoever asked
+// is told when it can go on, and asks the same again with the same reply (service/shared_asks.h).
+//
 // Thread safety: everything may be called by any number of threads; rules are replaced while others
 // decide, and nobody waits for that.
 #pragma once
@@ -28,8 +32,11 @@
 #include "rule/problem.h"
 #include "rule/rule.h"
 #include "rule/rulebook.h"
+#include "service/cluster.h"
 #include "service/counting_window.h"
 #include "service/rule_counters.h"
+#include "service/shared_asks.h"
+#include "service/shared_limit.h"
 #include "service/watch.h"
 #include "weir/decision.h"
 
@@ -65,6 +72,7 @@ struct ActiveRules {
   // For rules that ban, by the time they ban for. Being banned is having used up one per that time.
   std::map<Nanos, Ledger::LimitHandle> bans;
   CountingWindows counting;  // for checks by descriptors
+  SharedLimits shared;       // those that a cluster shares
   std::string version;
   bool is_published = false;  // not yet, at the start
   RuleCounters::Lease counters;
@@ -75,6 +83,20 @@ struct ActiveRules {
 // kept keeps the rules it was made by. It must not outlive the Checker.
 class CheckReply {
  public:
+  // From now on `cluster` is asked for the limits that are shared, and `waiter` is told. Without it
+  // such limits are this host's own.
+  void Join(Cluster& cluster, CheckWaiter& waiter) {
+    cluster_ = &cluster;
+    waiter_ = &waiter;
+  }
+  // Nothing is decided yet. Wait to be told, and ask the same again.
+  [[nodiscard]] bool is_waiting() const {
+    return shared_.is_waiting() || shared_shadow_.is_waiting();
+  }
+
+  // What it says has been told: the next check it is used for is another one. Only after Join();
+  // otherwise every check is.
+  void Finish() { step_ = Step::kNew; }
   // Lets go of the rules. The reply then says nothing.
   void Release() {
     Clear();
@@ -147,6 +169,15 @@ class CheckReply {
   Asks enforced_;
   Asks shadow_;
   Asks looks_;  // of which nothing is to be taken
+
+  // How far it has come: it stops where it has to wait for the cluster.
+  enum class Step : std::uint8_t { kNew, kAsked, kShadowAsked, kDone };
+  Step step_ = Step::kNew;
+  Cluster* cluster_ = nullptr;
+  CheckWaiter* waiter_ = nullptr;
+  SharedAsks shared_{SharedAsks::Whole::kRequest};
+  std::vector<Purpose> shared_purposes_;  // of each of them
+  SharedAsks shared_shadow_{SharedAsks::Whole::kRule};
 };
 
 struct CheckerOptions {
@@ -154,6 +185,7 @@ struct CheckerOptions {
   std::function<bool()> has_room = {};
   // Counts what rules say, and watches who asks. Without it there is nothing to be seen of either.
   bool observe = true;
+  bool has_cluster = false;  // rules may share their limits with other hosts
 };
 
 class Checker {
@@ -211,7 +243,14 @@ class Checker {
   void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
   // Every rule that was found.
   void Ask(const CheckRequest& request, const rule::Values& values, Instant now, CheckReply& reply);
-  void Collect(const Hit& hit, const ActiveRules& active, Instant now, CheckReply& reply);
+  void Collect(const Hit& hit, const rule::Values& values, Instant now, CheckReply& reply);
+  // What was put aside for the cluster: asks for it, and takes over what has come of it.
+  static void CollectShared(const Hit& hit, CheckReply::Purpose purpose, const rule::Values& values,
+                            CheckReply& reply);
+  static void AskShared(CheckRequest::Intent intent, SharedAsks& asks, CheckReply& reply);
+  void TakeOverShared(CheckRequest::Intent intent, Instant now, CheckReply& reply);
+  static void TakeOverSharedShadow(CheckReply& reply);
+  void FindDecisive(CheckReply& reply) const;
   void Look(const CheckReply::Asks& asks, Instant now, CheckReply& reply);
   void LookOnly(CheckRequest::Intent intent, Instant now, CheckReply& reply);
   void TakeEnforced(Instant now, CheckReply& reply);

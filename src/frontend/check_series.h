@@ -1,0 +1,78 @@
+// The checks of what a client has asked and was not yet told, in their order.
+//
+// A check may have to wait for a cluster. Whatever comes behind it waits too, since answers keep
+// their order. A session then goes through the same requests again as soon as it is told that it
+// can go on, and each of them finds its check where it was. So a session needs no second way to
+// answer, and what one client asks in one go is asked of the cluster in one go.
+//
+// Without a cluster nothing ever waits, and there is one reply, used again and again.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "service/checker.h"
+
+namespace weir {
+
+// A session's way to a cluster, and who is told for it. Both outlive the session.
+struct ClusterSeat {
+  Cluster* cluster = nullptr;  // null: there is none
+  CheckWaiter* waiter = nullptr;
+};
+
+class CheckSeries {
+ public:
+  // Of one client, ahead of the first that waits.
+  static constexpr std::size_t kMost = 64;
+
+  explicit CheckSeries(ClusterSeat seat) : seat_(seat) { Add(); }
+
+  [[nodiscard]] bool may_wait() const { return seat_.cluster != nullptr; }
+  // The first one, for who asks one thing at a time.
+  [[nodiscard]] CheckReply& first() { return *replies_.front(); }
+
+  // Room for the next check, or the check that was there.
+  CheckReply& Next() {
+    if (!may_wait()) return first();
+    if (next_ == replies_.size()) Add();
+    return *replies_[next_++];
+  }
+  // How many there were, and to go back to one.
+  [[nodiscard]] std::size_t position() const { return next_; }
+  void GoTo(std::size_t position) { next_ = position; }
+  [[nodiscard]] bool is_full() const { return next_ >= kMost; }
+  // Whether one of those since `position` does.
+  [[nodiscard]] bool IsWaiting(std::size_t position = 0) const {
+    return std::any_of(replies_.begin() + static_cast<std::ptrdiff_t>(position),
+                       replies_.begin() + static_cast<std::ptrdiff_t>(next_),
+                       [](const auto& reply) { return reply->is_waiting(); });
+  }
+  // All up to here were told: what follows is first now.
+  void Tell() {
+    for (std::size_t i = 0; i < next_; ++i) replies_[i]->Finish();
+    std::rotate(replies_.begin(), replies_.begin() + static_cast<std::ptrdiff_t>(next_),
+                replies_.end());
+    next_ = 0;
+  }
+  // Nobody is there to be told.
+  void Clear() {
+    for (const auto& reply : replies_) reply->Release();
+    replies_.resize(1);
+    next_ = 0;
+  }
+
+ private:
+  void Add() {
+    replies_.push_back(std::make_unique<CheckReply>());
+    if (may_wait()) replies_.back()->Join(*seat_.cluster, *seat_.waiter);
+  }
+
+  ClusterSeat seat_;
+  std::vector<std::unique_ptr<CheckReply>> replies_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace weir

@@ -1,0 +1,332 @@
+#include "service/cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir {
+namespace {
+
+using authority::Answer;
+using authority::HostKey;
+using authority::LocalDecision;
+
+constexpr Nanos kTick = std::chrono::milliseconds(1);
+constexpr Nanos kForgetEvery = std::chrono::seconds(10);
+
+}  // namespace
+
+void SharedAsks::Clear() {
+  if (cluster_ != nullptr && waiting_ != 0) cluster_->Leave(asks_, *this);
+  asks_.clear();
+}
+
+std::span<SharedAsk> SharedAsks::WholeFrom(std::size_t first) {
+  std::size_t last = asks_.size();
+  if (whole_ == Whole::kRule) {
+    last = first + 1;
+    while (last < asks_.size() && asks_[last].name.rule == asks_[first].name.rule) ++last;
+  }
+  return std::span(asks_).subspan(first, last - first);
+}
+
+ClusterCounts& ClusterCounts::operator+=(const ClusterCounts& other) {
+  at_hand += other.at_hand;
+  asked += other.asked;
+  late += other.late;
+  keys += other.keys;
+  under_way += other.under_way;
+  races += other.races;
+  is_cut_off |= other.is_cut_off;
+  return *this;
+}
+
+Cluster::Cluster(net::Loop& loop, authority::Authority& authority, authority::SwapStore& store,
+                 const ClusterOptions& options)
+    : loop_(loop),
+      authority_(authority),
+      store_(store),
+      host_({.deadline = options.deadline, .seed = options.seed, .max_keys = options.max_keys}),
+      strict_({.deadline = options.deadline,
+               .most_keys = options.max_keys,
+               .place_of = [&store](std::string_view key) { return store.PlaceOf(key); }}) {}
+
+Cluster::~Cluster() { loop_.Cancel(timer_); }
+
+// --- asking
+// ---------------------------------------------------------------------------------------
+
+void Cluster::Ask(SharedAsks& asks, Intent intent, CheckWaiter& waiter) {
+  asks.cluster_ = this;
+  asks.waiter_ = &waiter;
+  for (std::size_t first = 0; first < asks.asks_.size();) {
+    const std::span<SharedAsk> whole = asks.WholeFrom(first);
+    first += whole.size();
+    bool refused = false;
+    bool is_strict = false;
+    for (SharedAsk& ask : whole) {
+      if (ask.limit->strict) {
+        is_strict = true;
+      } else if (!refused) {
+        AskHost(ask, intent, asks);
+        refused = ask.waiter == 0 && !ask.decision.allowed();
+      }
+    }
+    if (is_strict && !refused) AskStrict(whole, intent, asks);
+    if (refused) Leave(whole, asks);  // no need to wait for the others
+  }
+  if (!asks.is_waiting()) Conclude(asks);
+  RunSoon(Nanos(0));
+}
+
+HostKey* Cluster::KeyOf(const SharedAsk& ask) {
+  HostKey* key = host_.Find(ask.key);
+  if (key == nullptr) {
+    name_.clear();
+    ask.name.AppendTo(name_);
+    return host_.Make(ask.key, name_, ask.limit->policy);
+  }
+  if (key->policy() != ask.limit->policy) key->SetPolicy(ask.limit->policy, loop_.now());
+  return key;
+}
+
+void Cluster::AskHost(SharedAsk& ask, Intent intent, SharedAsks& asks) {
+  const Instant now = loop_.now();
+  HostKey* const key = KeyOf(ask);
+  if (key == nullptr) {  // nothing is known of it, and there is no room to learn
+    ++counting_.late;
+    HostKey unknown("", ask.limit->policy);
+    ask.decision = ToDecision(unknown.Fallback(ask.cost.count, authority::Outcome::kUnknown, now),
+                              unknown, now);
+    return;
+  }
+  if (intent == Intent::kLook) {
+    ask.decision = ToDecision(key->Look(ask.cost.count, now), *key, now);
+    return;
+  }
+  const authority::Waiter waiter = ++last_waiter_;
+  const LocalDecision decision = host_.Ask(*key, ask.cost.count, waiter, now);
+  if (decision.answer == Answer::kAsk) {
+    ++counting_.asked;
+    waiting_.emplace(waiter, Waiting{&asks, &ask, ask.key, ask.cost});
+    ask.waiter = waiter;
+    ++asks.waiting_;
+    return;
+  }
+  ++counting_.at_hand;
+  ask.decision = ToDecision(decision, *key, now);
+  ask.is_taken = ask.decision.allowed();
+}
+
+void Cluster::AskStrict(std::span<SharedAsk> whole, Intent intent, SharedAsks& asks) {
+  strict_asks_.clear();
+  for (SharedAsk& ask : whole) {
+    if (!ask.limit->strict) continue;
+    ask.name.AppendTo(ask.called);
+    strict_asks_.push_back({.limit = &*ask.limit->strict, .key = ask.called, .cost = ask.cost});
+  }
+  decisions_.assign(strict_asks_.size(), {});
+  const bool takes = intent == Intent::kTake;
+  const authority::Waiter waiter = ++last_waiter_;
+  const bool is_decided = strict_.Ask(
+      strict_asks_, takes ? authority::StrictIntent::kTake : authority::StrictIntent::kPeek, waiter,
+      loop_.now(), decisions_);
+  ++(is_decided ? counting_.at_hand : counting_.asked);
+  if (!is_decided) waiting_strictly_.emplace(waiter, WaitingStrictly{&asks, whole});
+  std::size_t next = 0;
+  for (SharedAsk& ask : whole) {
+    if (!ask.limit->strict) continue;
+    ask.decision = decisions_[next++];
+    ask.is_taken = takes;
+    if (is_decided) continue;
+    ask.waiter = waiter;
+    ++asks.waiting_;
+  }
+}
+
+Decision Cluster::ToDecision(LocalDecision local, HostKey& key, Instant now) {
+  Decision decision;
+  decision.verdict = local.answer == Answer::kAllow  ? Verdict::kAllow
+                     : local.answer == Answer::kDeny ? Verdict::kDeny
+                                                     : Verdict::kNever;
+  decision.remaining = Permits{key.Remaining(now)};
+  decision.retry_after = local.retry_after;
+  decision.reset_after = key.ResetAfter(now);
+  return decision;
+}
+
+void Cluster::Conclude(SharedAsks& asks) {
+  for (std::size_t first = 0; first < asks.asks_.size();) {
+    const std::span<SharedAsk> whole = asks.WholeFrom(first);
+    first += whole.size();
+    Conclude(whole);
+  }
+}
+
+// All that is known of a whole: if one of them refuses, nothing of it stays taken. The strict ones
+// were all or nothing already, each told what it had to say.
+void Cluster::Conclude(std::span<SharedAsk> whole) {
+  const auto refuses = [](const SharedAsk& ask) { return !ask.decision.allowed(); };
+  const auto refuses_strictly = [&](const SharedAsk& ask) {
+    return ask.limit->strict && refuses(ask);
+  };
+  if (std::any_of(whole.begin(), whole.end(), refuses_strictly)) {
+    for (SharedAsk& ask : whole) {
+      if (ask.limit->strict) ask.is_taken = false;
+    }
+  }
+  if (std::any_of(whole.begin(), whole.end(), refuses)) GiveBack(whole);
+}
+
+void Cluster::GiveBack(std::span<SharedAsk> whole) {
+  const Instant now = loop_.now();
+  strict_asks_.clear();
+  for (SharedAsk& ask : whole) {
+    if (!std::exchange(ask.is_taken, false)) continue;
+    if (ask.limit->strict) {
+      strict_asks_.push_back({.limit = &*ask.limit->strict, .key = ask.called, .cost = ask.cost});
+    } else if (HostKey* key = host_.Find(ask.key)) {
+      host_.Refund(*key, ask.cost.count, now);
+    }
+  }
+  if (!strict_asks_.empty()) strict_.Refund(strict_asks_, now);
+  RunSoon(Nanos(0));
+}
+
+// Nobody wants to know any more. What is taken of a lease all the same is given back then.
+void Cluster::Leave(std::span<SharedAsk> whole, SharedAsks& asks) {
+  for (SharedAsk& ask : whole) {
+    const authority::Waiter waiter = std::exchange(ask.waiter, 0);
+    if (waiter == 0) continue;
+    --asks.waiting_;
+    ask.is_taken = false;
+    if (!ask.limit->strict) {
+      waiting_.at(waiter).asks = nullptr;
+    } else if (waiting_strictly_.erase(waiter) != 0) {
+      strict_.Cancel(waiter);
+    }
+  }
+}
+
+// --- answers
+// ---------------------------------------------------------------------------------------
+
+void Cluster::OnReply(authority::Ticket ticket, const authority::SyncReply& reply) {
+  host_.OnReply(ticket, reply, loop_.now());
+  RunSoon(Nanos(0));
+}
+
+void Cluster::OnReply(authority::Ticket ticket, const authority::SwapReply& reply) {
+  strict_.OnReply(ticket, reply, loop_.now());
+  RunSoon(Nanos(0));
+}
+
+void Cluster::Settle(const authority::Settled& settled) {
+  const auto found = waiting_.find(settled.waiter);
+  if (found == waiting_.end()) return;
+  const Waiting waiting = found->second;
+  waiting_.erase(found);
+  const Instant now = loop_.now();
+  HostKey* const key = host_.Find(waiting.key);
+  if (waiting.asks == nullptr) {
+    const bool is_taken = settled.decision.answer == Answer::kAllow;
+    if (is_taken && key != nullptr) host_.Refund(*key, waiting.cost.count, now);
+    return;
+  }
+  SharedAsk& ask = *waiting.ask;
+  if (key != nullptr) ask.decision = ToDecision(settled.decision, *key, now);
+  ask.is_taken = ask.decision.allowed();
+  ask.waiter = 0;
+  CountAnswers(*waiting.asks, 1);
+}
+
+void Cluster::Settle(const authority::StrictSettled& settled) {
+  const auto found = waiting_strictly_.find(settled.waiter);
+  if (found == waiting_strictly_.end()) return;
+  const WaitingStrictly waiting = found->second;
+  waiting_strictly_.erase(found);
+  std::size_t next = 0;
+  for (SharedAsk& ask : waiting.whole) {
+    if (!ask.limit->strict) continue;
+    ask.decision = settled.decisions[next++];
+    ask.waiter = 0;
+  }
+  CountAnswers(*waiting.asks, next);
+}
+
+void Cluster::CountAnswers(SharedAsks& asks, std::size_t answers) {
+  asks.waiting_ -= answers;
+  if (asks.waiting_ != 0) return;
+  Conclude(asks);
+  woken_.push_back(asks.waiter_);
+}
+
+// --- in turns of the loop
+// ---------------------------------------------------------------------------------------
+
+void Cluster::RunSoon(Nanos delay) {
+  const Instant at = loop_.now() + delay;
+  if (timer_ != net::Loop::kNoTimer) {
+    if (timer_.first <= at) return;
+    loop_.Cancel(timer_);
+  }
+  timer_ = loop_.After(delay, [this] {
+    timer_ = net::Loop::kNoTimer;
+    Run();
+  });
+}
+
+void Cluster::Run() {
+  const Instant now = loop_.now();
+  host_.Tick(now);
+  strict_.Tick(now);
+  // An answer may come at once, and make more requests.
+  if (const auto requests = host_.TakeRequests(); !requests.empty()) {
+    authority_.Sync(requests, *this);
+  }
+  if (const auto requests = strict_.TakeRequests(); !requests.empty()) {
+    store_.Swap(requests, *this);
+  }
+  for (const authority::Settled& settled : host_.TakeSettled()) Settle(settled);
+  for (const authority::StrictSettled& settled : strict_.TakeSettled()) Settle(settled);
+  std::sort(woken_.begin(), woken_.end());
+  woken_.erase(std::unique(woken_.begin(), woken_.end()), woken_.end());
+  // Who is told may ask for more, or go; never take another along.
+  for (CheckWaiter* waiter : std::exchange(woken_, {})) waiter->OnSettled();
+
+  if (now >= forget_at_) {
+    host_.Forget(now);
+    forget_at_ = now + kForgetEvery;
+  }
+  Publish();
+  if (!host_.is_quiet() || !strict_.is_quiet()) RunSoon(kTick);
+}
+
+// --- what there is to tell
+// ---------------------------------------------------------------------------------------
+
+void Cluster::Publish() {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  using State = authority::Breaker::State;
+  published_.at_hand.store(counting_.at_hand, kRelaxed);
+  published_.asked.store(counting_.asked, kRelaxed);
+  published_.late.store(counting_.late + host_.fallen() + strict_.counts().fallen, kRelaxed);
+  published_.keys.store(host_.size() + strict_.size(), kRelaxed);
+  published_.under_way.store(host_.under_way() + strict_.waiting(), kRelaxed);
+  published_.races.store(strict_.counts().races, kRelaxed);
+  published_.is_cut_off.store(
+      host_.breaker().state() != State::kClosed || strict_.breaker().state() != State::kClosed,
+      kRelaxed);
+}
+
+ClusterCounts Cluster::counts() const {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  return {.at_hand = published_.at_hand.load(kRelaxed),
+          .asked = published_.asked.load(kRelaxed),
+          .late = published_.late.load(kRelaxed),
+          .keys = published_.keys.load(kRelaxed),
+          .under_way = published_.under_way.load(kRelaxed),
+          .races = published_.races.load(kRelaxed),
+          .is_cut_off = published_.is_cut_off.load(kRelaxed)};
+}
+
+}  // namespace weir

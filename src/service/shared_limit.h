@@ -1,0 +1,44 @@
+// Limits that the hosts of a cluster share, ready to be asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "authority/host_key.h"
+#include "authority/strict_limit.h"
+#include "rule/problem.h"
+#include "rule/rule.h"
+#include "rule/rulebook.h"
+
+namespace weir {
+
+// One limit of one rule: the same limit may be shared in another way by another rule.
+struct SharedLimit {
+  authority::KeyPolicy policy = {};                   // of lease and write_back
+  std::optional<authority::StrictLimit> strict = {};  // nothing: it is one of these
+};
+
+// Those of all rules.
+class SharedLimits {
+ public:
+  SharedLimits() = default;
+  // What cannot be shared as its rule says is a problem.
+  // Without a cluster, every limit that is to be shared is one.
+  SharedLimits(const rule::Rulebook& book, bool has_cluster, rule::Problems& problems);
+
+  // REQUIRES: `rule` is shared, and `limit` is the number of one of its limits
+  [[nodiscard]] const SharedLimit& Of(const rule::CompiledRule& rule, std::uint32_t limit) const {
+    auto of_rule = by_rule_[rule.number].begin();
+    while (of_rule->first != limit) ++of_rule;
+    return *of_rule->second;
+  }
+
+ private:
+  using OfRule = std::vector<std::pair<std::uint32_t, std::unique_ptr<const SharedLimit>>>;
+  std::vector<OfRule> by_rule_;
+};
+
+}  // namespace weir
