@@ -4,6 +4,12 @@
 
 namespace weir::authority {
 
+template <typename Each>
+void Host::ForEachWaiter(const Sent& sent, Each each) {
+  each(sent.waiter);
+  for (const Waiter waiter : sent.others) each(waiter);
+}
+
 HostKey& Host::Find(const std::string& name, const KeyPolicy& policy) {
   std::unique_ptr<HostKey>& key = keys_[name];
   if (!key) key = std::make_unique<HostKey>(name, policy);
@@ -11,12 +17,10 @@ HostKey& Host::Find(const std::string& name, const KeyPolicy& policy) {
 }
 
 LocalDecision Host::Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now) {
-  if (!key.is_watched) {
-    key.is_watched = true;
-    busy_.push_back(&key);
-  }
+  Watch(key);
   const LocalDecision decision = key.Ask(cost, now);
   if (decision.answer == Answer::kAsk) {
+    if (TryJoin(key, cost, waiter, now)) return decision;
     if (!breaker_.Admits(now)) return key.Fallback(cost, Outcome::kNotDone, now);
     Send(key, cost, waiter, now);
   } else if (key.IsDue(now) && breaker_.Admits(now)) {
@@ -25,10 +29,16 @@ LocalDecision Host::Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant
   return decision;
 }
 
+void Host::Refund(HostKey& key, std::uint64_t cost, Instant now) {
+  Watch(key);
+  key.Refund(cost, now);
+  if (key.IsDue(now) && breaker_.Admits(now)) Send(key, 0, 0, now);
+}
+
 void Host::OnReply(Ticket ticket, const SyncReply& reply, Instant now) {
   const auto found = under_way_.find(ticket);
   if (found == under_way_.end()) return;  // a second answer to the same request
-  const Sent sent = found->second;
+  const Sent sent = std::move(found->second);
   under_way_.erase(found);
   const bool is_done = reply.outcome == Outcome::kDone;
   if (!sent.is_late) {
@@ -38,15 +48,19 @@ void Host::OnReply(Ticket ticket, const SyncReply& reply, Instant now) {
       breaker_.Failed(now);
     }
   }
-  const bool is_taken = sent.key->OnReply(ticket, sent.take, reply, sent.at, now);
+  sent.key->OnReply(ticket, sent.take, reply, sent.at, now);
   if (sent.take == 0 || sent.is_late) return;
-  if (is_taken) {
-    Settle(sent.waiter, {});
-  } else if (is_done) {
-    Settle(sent.waiter, {Answer::kDeny, sent.key->RetryAfter(sent.take, now)});
-  } else {
-    Settle(sent.waiter, sent.key->Fallback(sent.take, reply.outcome, now));
-  }
+  std::uint64_t left = reply.taken;
+  ForEachWaiter(sent, [&](Waiter waiter) {
+    if (!is_done) {
+      Settle(waiter, sent.key->Fallback(sent.take, reply.outcome, now));
+    } else if (left > 0) {
+      --left;
+      Settle(waiter, {});
+    } else {
+      Settle(waiter, {Answer::kDeny, sent.key->RetryAfter(sent.take, now)});
+    }
+  });
 }
 
 void Host::Tick(Instant now) {
@@ -57,9 +71,10 @@ void Host::Tick(Instant now) {
     Sent& sent = found->second;
     sent.is_late = true;
     breaker_.Failed(now);
-    if (sent.take != 0) {
-      Settle(sent.waiter, sent.key->Fallback(sent.take, Outcome::kUnknown, now));
-    }
+    if (sent.take == 0) continue;
+    ForEachWaiter(sent, [&](Waiter waiter) {
+      Settle(waiter, sent.key->Fallback(sent.take, Outcome::kUnknown, now));
+    });
   }
   std::erase_if(busy_, [&](HostKey* key) {
     if (key->IsDue(now) && breaker_.Admits(now)) Send(*key, 0, 0, now);
@@ -76,8 +91,29 @@ void Host::Forget(Instant now) {
   });
 }
 
+void Host::Watch(HostKey& key) {
+  if (key.is_watched) return;
+  key.is_watched = true;
+  busy_.push_back(&key);
+}
+
+bool Host::TryJoin(HostKey& key, std::uint64_t take, Waiter waiter, Instant now) {
+  // While it is in doubt whether anybody answers, one is enough to find out.
+  if (breaker_.state() != Breaker::State::kClosed) return false;
+  const Ticket before = last_ticket_ - requests_.size();  // the last that was taken to be sent
+  if (key.last_take <= before) return false;
+  SyncRequest& request = requests_[key.last_take - before - 1];
+  if (request.take != take || !request.is_plain()) return false;
+  Sent& sent = under_way_.at(key.last_take);
+  if (sent.at != now) return false;  // would wait longer than its deadline
+  sent.others.push_back(waiter);
+  key.Join(request);
+  return true;
+}
+
 void Host::Send(HostKey& key, std::uint64_t take, Waiter waiter, Instant now) {
   const Ticket ticket = ++last_ticket_;
+  if (take != 0) key.last_take = ticket;
   requests_.push_back(key.MakeRequest(ticket, take, now));
   under_way_.emplace(ticket, Sent{&key, take, waiter, now});
   deadlines_.push_back({now + options_.deadline, ticket});
