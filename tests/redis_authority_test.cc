@@ -7,9 +7,11 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "authority/redis_script.h"
 #include "authority/terms.h"
 #include "net/loop.h"
 #include "tests/redis_server.h"
@@ -76,9 +78,8 @@ class RedisAuthorityConcurrentTest : public testing::Test, public Replies {
   }
   // Permits that were taken of a key, as Redis has them.
   std::uint64_t Taken(const std::string& key) {
-    const std::string account = redis_.Ask({"GET", "weir:" + key});
-    if (account == "(null)") return 0;
-    return CeilDiv(std::stoull(account), terms_.ticks_per_permit);
+    const std::optional<Account> account = ReadAccount(redis_.Ask({"GET", "weir:" + key}));
+    return account ? CeilDiv(account->used, terms_.ticks_per_permit) : 0;
   }
   void ExpectEveryKeyToHaveATtl() {
     const std::string script =

@@ -7,10 +7,12 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "authority/redis_authority.h"
+#include "authority/redis_script.h"
 #include "authority/redis_slots.h"
 #include "authority/terms.h"
 #include "net/loop.h"
@@ -74,10 +76,10 @@ class RedisClusterConcurrentTest : public testing::Test, public Replies {
   void ExpectNothingLostNorCountedTwice() {
     for (const std::string& key : keys_) {
       const std::string name = "weir:" + key;
-      const std::string account = cluster_.Ask(name, {"GET", name});
-      ASSERT_NE(account, "(null)") << key;
+      const std::optional<Account> account = ReadAccount(cluster_.Ask(name, {"GET", name}));
+      ASSERT_TRUE(account) << key;
       const std::uint64_t taken =
-          (std::stoull(account) + terms_.ticks_per_permit - 1) / terms_.ticks_per_permit;
+          (account->used + terms_.ticks_per_permit - 1) / terms_.ticks_per_permit;
       const std::uint64_t done = counts_[key][static_cast<int>(Outcome::kDone)];
       EXPECT_GE(taken, done) << key;
       EXPECT_LE(taken, done + counts_[key][static_cast<int>(Outcome::kUnknown)]) << key;

@@ -1,6 +1,7 @@
 #include "authority/account.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/wide_math.h"
@@ -15,6 +16,19 @@ class Execution {
  public:
   Execution(const Terms& terms, Account& account, Leaks& leaks)
       : terms_(terms), account_(account), leaks_(leaks) {}
+
+  void Convert() {
+    const std::uint64_t then = std::exchange(account_.per_permit, terms_.ticks_per_permit);
+    if (then != 0 && then != terms_.ticks_per_permit) {
+      const std::uint64_t whole = std::min(account_.used / then, MostUsed());
+      const Uint128 part =
+          CeilDiv(Mul(account_.used % then, terms_.ticks_per_permit), Uint128{then});
+      account_.used = whole * terms_.ticks_per_permit + Saturate(part);
+    }
+    account_.used = std::min(account_.used, MostUsed() * terms_.ticks_per_permit);
+    account_.reserved = std::min(account_.reserved, MostReserved());
+    account_.reserved_before = std::min(account_.reserved_before, MostReserved());
+  }
 
   void Pass(std::uint64_t now) {
     const std::uint64_t passed = SatSub(now, account_.at);
@@ -52,10 +66,17 @@ class Execution {
       leaks_.unbacked += (held - backed) * terms_.ticks_per_permit;
       from -= backed;
       Use(request.spent);
-      account_.reserved += request.kept;
+      Keep(request.kept);
     }
-    Use(std::min(request.debt, terms_.burst + terms_.max_debt));
+    Use(request.debt);
     return is_known || held == 0;
+  }
+
+  void Refund(std::uint64_t permits) {
+    const std::uint64_t ticks = std::min(permits, MostUsed()) * terms_.ticks_per_permit;
+    const std::uint64_t undone = std::min(account_.used, ticks);
+    account_.used -= undone;
+    leaks_.overflow += permits * terms_.ticks_per_permit - undone;
   }
 
   std::uint64_t Share(const SyncRequest& request) {
@@ -68,10 +89,12 @@ class Execution {
     return expected * Account::kMillion / all;
   }
 
-  bool Take(std::uint64_t permits) {
-    if (MissingFor(permits) != 0) return false;
-    account_.used += permits * terms_.ticks_per_permit;
-    return true;
+  // How many of the takes there was enough for.
+  std::uint64_t Take(std::uint64_t permits, std::uint64_t times) {
+    const std::uint64_t ticks = permits * terms_.ticks_per_permit;
+    const std::uint64_t taken = std::min(times, SatSub(terms_.capacity(), Gone()) / ticks);
+    account_.used += taken * ticks;
+    return taken;
   }
 
   // What is there goes to whom it is enough for; what is sold ahead, to everybody who wants it.
@@ -119,11 +142,22 @@ class Execution {
     return SatSub(Gone() + permits * terms_.ticks_per_permit, terms_.capacity());
   }
 
+  // In permits.
+  [[nodiscard]] std::uint64_t MostUsed() const { return terms_.burst + terms_.max_debt; }
+  // Of one epoch. An account that was lost is given away twice: by its old hosts and by the new.
+  [[nodiscard]] std::uint64_t MostReserved() const { return 4 * terms_.burst; }
+
   void Use(std::uint64_t permits) {
-    const std::uint64_t most = terms_.capacity() + terms_.max_debt * terms_.ticks_per_permit;
-    const std::uint64_t used = account_.used + permits * terms_.ticks_per_permit;
-    account_.used = std::min(used, most);
-    leaks_.forgiven += used - account_.used;
+    const std::uint64_t most = MostUsed() * terms_.ticks_per_permit;
+    const std::uint64_t sum =
+        account_.used + std::min(permits, MostUsed()) * terms_.ticks_per_permit;
+    leaks_.forgiven += account_.used + permits * terms_.ticks_per_permit - std::min(sum, most);
+    account_.used = std::min(sum, most);
+  }
+  void Keep(std::uint64_t permits) {
+    const std::uint64_t sum = account_.reserved + permits;
+    account_.reserved = std::min(sum, MostReserved());
+    leaks_.forgiven += (sum - account_.reserved) * terms_.ticks_per_permit;
   }
   void Expire(std::uint64_t permits) {
     Use(permits);
@@ -144,15 +178,17 @@ SyncReply Execute(const SyncRequest& request, Account& account, std::uint64_t no
   Leaks unread;
   Execution execution(terms, account, leaks != nullptr ? *leaks : unread);
   SyncReply reply;
+  execution.Convert();
   execution.Pass(now);
   execution.Turn(now);
   reply.renewed = execution.Report(request);
+  execution.Refund(request.refund);
   reply.share = execution.Share(request);
-  reply.taken = request.take != 0 && execution.Take(request.take);
-  const bool is_refused = request.take != 0 && !reply.taken;
+  if (request.take != 0) reply.taken = execution.Take(request.take, request.times);
+  const bool is_refused = request.take != 0 && reply.taken < request.times;
   if (request.wanted != 0) execution.Give(request, is_refused, reply);
-  const bool asked = request.take != 0 || request.wanted != 0;
-  if (asked && !reply.taken && reply.grant + reply.lease == 0) {
+  const bool is_in_want = request.wanted != 0 && request.take == 0;
+  if ((is_refused || is_in_want) && reply.grant + reply.lease == 0) {
     reply.deny_for = execution.DenyFor(std::max<std::uint64_t>(1, request.take));
   }
   reply.epoch = account.epoch;

@@ -9,26 +9,33 @@
 // authority and permits at hosts are together never more than the burst, whatever hosts do: that is
 // what bounds a cluster (docs/cluster.md).
 //
+//  0. limit     If the account was counted under a limit with other ticks, what was used is
+//  converted:
+//               used = used * P / per_permit, rounded up. Whatever a larger limit left behind is
+//               cut: used to cap + max_debt * P, each of the reserved to 4 * burst.
 //  1. time      passed = max(0, now - at), at = now;  used -= min(used, passed * N).
 //               A clock that is set back gives nothing, one that is set forward what it says.
 //  2. epoch     e = now / epoch. If e = epoch_ + 1: what was reserved before is used now,
 //               what is reserved becomes reserved before, demand becomes demand before.
 //               If e is any other: all that was reserved is used now, and demand is forgotten.
+//               So it is when the length of an epoch changes with the limit: the count is another.
 //  3. report    If the request's epoch is e or e - 1, its reservation (spent + returned + kept)
 //               leaves reserved or reserved_before (down to 0), `spent` is used, and `kept` is
-//               reserved. If it is older, it was taken for spent in step 2: not renewed.
-//               `debt`, at most burst + max_debt of it, is used; at most cap + max_debt * P can be.
+//               reserved, up to 4 * burst in all. If it is older, it was taken for spent in step 2:
+//               not renewed. `debt` is used; at most cap + max_debt * P can be. At last
+//               used -= min(used, refund * P): what nobody has used cannot be given back.
 //  4. demand    demand_ += demand (at most kMostDemand);
 //               all = max(1, expected, demand_ + demand_before_ * (rest of the epoch) / epoch),
 //               share = expected * 10^6 / all.
-//  5. take      If take * P fits the tokens, it is used. If not, it is refused.
+//  5. take      As often as take * P fits the tokens, at most `times`, it is used. The rest of them
+//               is refused.
 //  6. wanted    t = tokens / P, in permits. If t >= 1 and nothing was refused:
 //               grant = min(wanted, max(1, t * share / 10^6)).
 //               For what is wanted still, with t as it is after the grant:
 //               lease = min(rest, max(0, presale * share / 10^6 - kept), t + presale), at least 0.
 //               Both are reserved.
-//  7. deny_for  If something was asked for and nothing given: over = ticks that are missing for
-//  max(take, 1) permits,
+//  7. deny_for  If a take was refused, or something was wanted and nothing given: over = ticks that
+//               are missing for max(take, 1) permits,
 //               deny_for = min(over, used) / N, rounded up, and at least `horizon` if over > used:
 //               then it takes a host that gives back.
 #pragma once
@@ -52,6 +59,7 @@ struct Account {
   std::uint64_t reserved_before = 0;  //   and in the one before
   std::uint64_t demand = 0;           // permits, asked for in this epoch
   std::uint64_t demand_before = 0;    //   and in the one before
+  std::uint64_t per_permit = 0;       // ticks of a permit, by which `used` is counted
 
   bool operator==(const Account&) const = default;
 };
@@ -59,8 +67,8 @@ struct Account {
 // What left the bucket's own arithmetic, for those who check that nothing else did (ticks).
 struct Leaks {
   std::uint64_t flowed = 0;    // rate x time, as the authority's clock says
-  std::uint64_t overflow = 0;  // of that, while the bucket was full
-  std::uint64_t forgiven = 0;  // debt above what can be owed
+  std::uint64_t overflow = 0;  // of that, and of refunds, while the bucket was full
+  std::uint64_t forgiven = 0;  // above what can be owed, or reserved
   std::uint64_t expired = 0;   // reservations that were taken for spent: used, not lost
   std::uint64_t unbacked = 0;  // reported or kept by hosts that the account knew nothing of
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <random>
 
 namespace weir::authority {
@@ -139,6 +140,72 @@ TEST_F(AccountTest, AClockThatIsSetBackGivesNothingAndLocksNobodyOut) {
   EXPECT_TRUE(Take(1, 10'000).taken);
 }
 
+TEST_F(AccountTest, RefundsGiveBackWhatWasUsedAndNoMore) {
+  EXPECT_TRUE(Take(70, 0).taken);
+  EXPECT_EQ(Sync({.refund = 20}, 0).tokens, 50);
+  const std::uint64_t overflow = leaks_.overflow;
+  EXPECT_EQ(Sync({.refund = 60}, 0).tokens, 100) << "never more than the burst";
+  EXPECT_EQ(leaks_.overflow - overflow, 10 * terms_.ticks_per_permit);
+}
+
+TEST_F(AccountTest, RefundsDoNotTouchWhatIsReservedForOthers) {
+  EXPECT_EQ(Want(60, 0).grant, 60);
+  EXPECT_EQ(Sync({.refund = 60}, 0).tokens, 40);
+  EXPECT_EQ(account_.reserved, 60);
+}
+
+TEST_F(AccountTest, SeveralTakesAtOnceAreAsManyAsWouldFitOneAfterTheOther) {
+  for (std::uint64_t permits = 1; permits <= 40; ++permits) {
+    account_ = Account{};
+    std::uint64_t one_by_one = 0;
+    while (Take(permits, 0).taken == 1) ++one_by_one;
+    const Account expected = account_;
+    account_ = Account{};
+    const SyncReply reply = Sync({.take = permits, .times = 101}, 0);
+    EXPECT_EQ(reply.taken, one_by_one) << permits;
+    EXPECT_GT(reply.deny_for, Micros(0)) << permits;
+    EXPECT_EQ(account_, expected) << permits;
+  }
+}
+
+TEST_F(AccountTest, ALimitThatChangesKeepsWhatWasUsedInPermits) {
+  EXPECT_TRUE(Take(70, 0).taken);
+  terms_ = Terms::Of(Quota::Per(3, std::chrono::seconds(7)).Burst(100)).value();
+  EXPECT_EQ(Sync({}, 0).tokens, 30);
+  EXPECT_EQ(account_.used, 70 * terms_.ticks_per_permit);
+  terms_ = Terms::Of(Quota::PerSecond(1000).Burst(1000)).value();
+  EXPECT_EQ(Sync({}, 0).tokens, 930);
+}
+
+TEST_F(AccountTest, WhatIsNoWholePermitIsRoundedUpWhenTheLimitChanges) {
+  account_ = {.used = 70 * terms_.ticks_per_permit + 1, .at = kStart, .per_permit = 10'000};
+  ASSERT_EQ(terms_.ticks_per_permit, 10'000);
+  terms_ = Terms::Of(Quota::PerSecond(1000).Burst(100)).value();
+  ASSERT_EQ(terms_.ticks_per_permit, 1'000);
+  Sync({}, 0);
+  EXPECT_EQ(account_.used, 70'001) << "a tenth of a tick more would do";
+}
+
+TEST_F(AccountTest, ASmallerLimitCutsWhatALargerOneLeftBehind) {
+  terms_ = Terms::Of(Quota::PerSecond(1'000'000).Burst(1'000'000'000)).value();
+  EXPECT_TRUE(Take(600'000'000, 0).taken);
+  EXPECT_EQ(Want(300'000'000, 0).grant, 300'000'000);
+  terms_ = Terms::Of(Quota::PerDay(10)).value();
+  EXPECT_EQ(Sync({}, 0).tokens, -40) << "what is owed at most; the rest is forgiven";
+  EXPECT_EQ(account_.used, 50 * terms_.ticks_per_permit);
+}
+
+TEST_F(AccountTest, ReservationsOfAnotherLengthOfEpochAreTakenForSpent) {
+  const std::uint64_t epoch = Want(60, 0).epoch;
+  const Micros before = terms_.epoch;
+  terms_ = Terms::Of(Quota::PerMinute(100)).value();
+  ASSERT_NE(terms_.epoch, before);
+  const SyncReply reply = Sync({.kept = 60, .epoch = epoch}, 0);
+  EXPECT_FALSE(reply.renewed);
+  EXPECT_EQ(reply.tokens, 40);
+  EXPECT_EQ(account_.reserved + account_.reserved_before, 0);
+}
+
 TEST_F(AccountTest, AnAuthorityThatLostItsMemoryTakesHostsAtTheirWord) {
   const std::uint64_t epoch = Want(60, 0).epoch;
   account_ = Account{};
@@ -167,11 +234,15 @@ TEST(AccountNumbersTest, StayBelowWhatADoubleHoldsExactly) {
                           Quota::PerSecond(3).Burst(1'000'000'000),
                           Quota::Per(999'999'937, std::chrono::seconds(7)).Burst(999'999'929)};
   for (const Quota& quota : quotas) {
-    const Terms terms = Terms::Of(quota, {.over_burst = 1}).value();
+    Terms terms = Terms::Of(quota, {.over_burst = 1}).value();
     Account account;
     std::uint64_t now = kStart;
     std::uint64_t held = 0;
     for (int i = 0; i < 20'000; ++i) {
+      // From here on limits change, and hosts hold what they were given under another one.
+      if (i > 10'000 && bits() % 8 == 0) {
+        terms = Terms::Of(quotas[bits() % std::size(quotas)], {.over_burst = 1}).value();
+      }
       SyncRequest request{.terms = &terms, .take = bits() % (terms.burst + 1)};
       request.debt = bits() % 3 == 0 ? bits() % (4 * terms.burst) : 0;
       request.kept = held;

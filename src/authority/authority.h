@@ -4,7 +4,8 @@
 // a peer), which knows one operation: Sync. A host tells it what it admitted and what it will not
 // need, asks for more, and learns how it stands. Every mode is a way to fill in one request:
 //
-//     strict      take = the cost of one request, nothing else. Decided there, all or nothing.
+//     strict      take = the cost of one request, nothing else. Decided there, all or nothing;
+//                 requests of the same cost that came at once are asked for together (`times`).
 //     lease       wanted = permits to keep at hand, so that most requests need no round trip.
 //     write_back  debt = what was admitted meanwhile. Nothing is wanted, the level is learned.
 //
@@ -38,7 +39,9 @@ struct SyncRequest {
 
   // All in permits.
   std::uint64_t take = 0;      // to be consumed now, all of it or nothing; at most the burst
+  std::uint64_t times = 1;     // as many takes of that size, one after the other
   std::uint64_t debt = 0;      // admitted without asking, not yet told
+  std::uint64_t refund = 0;    // taken or told before, and given back
   std::uint64_t spent = 0;     // of the reservation: admitted since the last exchange,
   std::uint64_t returned = 0;  //   given back,
   std::uint64_t kept = 0;      //   and still at hand; together they are the reservation
@@ -46,6 +49,11 @@ struct SyncRequest {
   std::uint64_t wanted = 0;    // to be added to the reservation, as much of it as can be had
   std::uint64_t demand = 0;    // asked of this host since it last said so, admitted or not
   std::uint64_t expected = 0;  // what this host expects to be asked for in an epoch: its rate
+
+  // Nothing is told, held or wanted: whatever it takes does not depend on who asks.
+  [[nodiscard]] bool is_plain() const {
+    return (debt | refund | spent | returned | kept | wanted) == 0;
+  }
 };
 
 // What became of a request. It decides what the host may tell again.
@@ -57,7 +65,7 @@ enum class Outcome : std::uint8_t {
 
 struct SyncReply {
   Outcome outcome = Outcome::kDone;
-  bool taken = false;       // `take` was there and is consumed
+  std::uint64_t taken = 0;  // how many takes of `times` were there and are consumed: the first
   bool renewed = true;      // `kept` still counts; false: it came too late and is void
   std::uint64_t grant = 0;  // permits to spend at once
   std::uint64_t lease = 0;  // permits to spend evenly over `lease_for`: they flow in meanwhile

@@ -21,6 +21,11 @@ class BucketView {
     return true;
   }
 
+  // What was taken is there again.
+  void Undo(const Terms& terms, std::uint64_t permits) {
+    missing_ = SatSub(missing_, permits * terms.ticks_per_permit);
+  }
+
   // Until they seem to be there.
   Nanos WaitFor(const Terms& terms, std::uint64_t permits, Instant now) {
     Pass(terms, now);

@@ -24,6 +24,12 @@ HostKey* Host::Make(KeyHash hash, std::string name, const KeyPolicy& policy) {
   return key.get();
 }
 
+template <typename Each>
+void Host::ForEachWaiter(const Sent& sent, Each each) {
+  each(sent.waiter);
+  for (const Waiter waiter : sent.others) each(waiter);
+}
+
 HostKey& Host::Find(const std::string& name, const KeyPolicy& policy) {
   const KeyHash hash = HashKey(name, options_.seed);
   HostKey* key = Find(hash);
@@ -48,12 +54,10 @@ bool Host::MakeRoom() {
 }
 
 LocalDecision Host::Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now) {
-  if (!key.is_watched) {
-    key.is_watched = true;
-    busy_.push_back(&key);
-  }
+  Watch(key);
   const LocalDecision decision = key.Ask(cost, now);
   if (decision.answer == Answer::kAsk) {
+    if (TryJoin(key, cost, waiter, now)) return decision;
     if (!breaker_.Admits(now)) return Fall(key, cost, Outcome::kNotDone, now);
     Send(key, cost, waiter, now);
   } else if (key.IsDue(now) && breaker_.Admits(now)) {
@@ -62,10 +66,16 @@ LocalDecision Host::Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant
   return decision;
 }
 
+void Host::Refund(HostKey& key, std::uint64_t cost, Instant now) {
+  Watch(key);
+  key.Refund(cost, now);
+  if (key.IsDue(now) && breaker_.Admits(now)) Send(key, 0, 0, now);
+}
+
 void Host::OnReply(Ticket ticket, const SyncReply& reply, Instant now) {
   const auto found = under_way_.find(ticket);
   if (found == under_way_.end()) return;  // a second answer to the same request
-  const Sent sent = found->second;
+  const Sent sent = std::move(found->second);
   under_way_.erase(found);
   --sent.key->under_way;
   const bool is_done = reply.outcome == Outcome::kDone;
@@ -76,15 +86,19 @@ void Host::OnReply(Ticket ticket, const SyncReply& reply, Instant now) {
       breaker_.Failed(now);
     }
   }
-  const bool is_taken = sent.key->OnReply(ticket, sent.take, reply, sent.at, now);
+  sent.key->OnReply(ticket, sent.take, reply, sent.at, now);
   if (sent.take == 0 || sent.is_late) return;
-  if (is_taken) {
-    Settle(sent.waiter, {});
-  } else if (is_done) {
-    Settle(sent.waiter, {Answer::kDeny, sent.key->RetryAfter(sent.take, now)});
-  } else {
-    Settle(sent.waiter, Fall(*sent.key, sent.take, reply.outcome, now));
-  }
+  std::uint64_t left = reply.taken;
+  ForEachWaiter(sent, [&](Waiter waiter) {
+    if (!is_done) {
+      Settle(waiter, Fall(*sent.key, sent.take, reply.outcome, now));
+    } else if (left > 0) {
+      --left;
+      Settle(waiter, {});
+    } else {
+      Settle(waiter, {Answer::kDeny, sent.key->RetryAfter(sent.take, now)});
+    }
+  });
 }
 
 void Host::Tick(Instant now) {
@@ -95,9 +109,10 @@ void Host::Tick(Instant now) {
     Sent& sent = found->second;
     sent.is_late = true;
     breaker_.Failed(now);
-    if (sent.take != 0) {
-      Settle(sent.waiter, Fall(*sent.key, sent.take, Outcome::kUnknown, now));
-    }
+    if (sent.take == 0) continue;
+    ForEachWaiter(sent, [&](Waiter waiter) {
+      Settle(waiter, Fall(*sent.key, sent.take, Outcome::kUnknown, now));
+    });
   }
   for (std::size_t looks = std::min(kLooksAtOnce, busy_.size()); looks > 0; --looks) {
     if (next_busy_ >= busy_.size()) next_busy_ = 0;
@@ -119,8 +134,29 @@ void Host::Forget(Instant now) {
   });
 }
 
+void Host::Watch(HostKey& key) {
+  if (key.is_watched) return;
+  key.is_watched = true;
+  busy_.push_back(&key);
+}
+
+bool Host::TryJoin(HostKey& key, std::uint64_t take, Waiter waiter, Instant now) {
+  // While it is in doubt whether anybody answers, one is enough to find out.
+  if (breaker_.state() != Breaker::State::kClosed) return false;
+  const Ticket before = last_ticket_ - requests_.size();  // the last that was taken to be sent
+  if (key.last_take <= before) return false;
+  SyncRequest& request = requests_[key.last_take - before - 1];
+  if (request.take != take || !request.is_plain()) return false;
+  Sent& sent = under_way_.at(key.last_take);
+  if (sent.at != now) return false;  // would wait longer than its deadline
+  sent.others.push_back(waiter);
+  key.Join(request);
+  return true;
+}
+
 void Host::Send(HostKey& key, std::uint64_t take, Waiter waiter, Instant now) {
   const Ticket ticket = ++last_ticket_;
+  if (take != 0) key.last_take = ticket;
   requests_.push_back(key.MakeRequest(ticket, take, now));
   under_way_.emplace(ticket, Sent{&key, take, waiter, now});
   ++key.under_way;

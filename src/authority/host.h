@@ -3,9 +3,13 @@
 // Pure as well: it neither sends nor waits. Whoever runs it does, on one thread:
 //
 //     Ask(key, cost, waiter, now)      decided at once, or kAsk: `waiter` is settled later
+//     Refund(key, cost, now)           what was admitted is given back
 //     OnReply(ticket, reply, now)      when the authority has answered
 //     Tick(now)                        now and then, at least each millisecond while anybody waits
 //     TakeRequests(), TakeSettled()    after any of these: what to send, and who has an answer
+//
+// Who asks for the same at the same instant is asked for together, in one request: on a hot key a
+// turn of the loop costs the authority one exchange, however many wait.
 //
 // A decision that has to be asked for has a deadline. When it is over, or while the breaker is
 // open, the failure policy of the key answers; an answer of the authority that comes later still
@@ -68,6 +72,8 @@ class Host {
   HostKey& Find(const std::string& name, const KeyPolicy& policy);
 
   LocalDecision Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now);
+  // Gives back what was admitted: for a request that another limit refused, or that used less.
+  void Refund(HostKey& key, std::uint64_t cost, Instant now);
   void OnReply(Ticket ticket, const SyncReply& reply, Instant now);
   // Settles whoever waited too long, and makes the requests that are due.
   void Tick(Instant now);
@@ -94,7 +100,8 @@ class Host {
     std::uint64_t take;
     Waiter waiter;
     Instant at;
-    bool is_late = false;  // whoever waited has been told something
+    std::vector<Waiter> others{};  // that joined, in order
+    bool is_late = false;          // whoever waited has been told something
   };
   struct Deadline {
     Instant at;
@@ -108,6 +115,10 @@ class Host {
     std::size_t operator()(const KeyHash& hash) const { return hash.low; }
   };
 
+  template <typename Each>
+  static void ForEachWaiter(const Sent& sent, Each each);
+  void Watch(HostKey& key);
+  bool TryJoin(HostKey& key, std::uint64_t take, Waiter waiter, Instant now);
   void Send(HostKey& key, std::uint64_t take, Waiter waiter, Instant now);
   LocalDecision Fall(HostKey& key, std::uint64_t cost, Outcome outcome, Instant now) {
     ++fallen_;

@@ -74,15 +74,32 @@ LocalDecision HostKey::AskView(std::uint64_t cost, Instant now) {
   return {};
 }
 
+void HostKey::Refund(std::uint64_t cost, Instant now) {
+  warm_.Undo(terms(), cost);
+  denied_until_ = now;  // was refused by an authority that did not know of this
+  const std::uint64_t from_debt = std::min(cost, debt_);
+  debt_ -= from_debt;
+  view_.Undo(terms(), from_debt);
+  cost -= from_debt;
+  const std::uint64_t from_unreported = std::min(cost, unreported_);
+  unreported_ -= from_unreported;
+  cost -= from_unreported;
+  Expire(now);
+  cost -= reservation_.Unspend(cost);
+  refund_ += cost;
+}
+
 bool HostKey::IsDue(Instant now) const {
   if (exchange_) return false;
-  const bool has_news = demand_ != 0 || debt() != 0 || reservation_.total() != 0;
+  const bool has_news = demand_ != 0 || debt() != 0 || refund_ != 0 || reservation_.total() != 0;
   const bool is_over = now - last_exchange_ >= terms().interval;
   if (policy_.mode == Mode::kWriteBack) {
     const std::uint64_t part = Saturate(Mul(terms().presale, share_) / kMillion);
     return (is_over && has_news) || debt_ >= std::max<std::uint64_t>(1, part);
   }
-  if (!is_leasing_) return is_over && (debt() != 0 || reservation_.total() != 0);
+  if (!is_leasing_) {
+    return is_over && (debt() != 0 || refund_ != 0 || reservation_.total() != 0);
+  }
   if (is_over) return has_news;
   if (now < denied_until_ || reservation_.lease_left() != 0) return false;
   return reservation_.credit() < low_ && demand_ != 0;
@@ -110,13 +127,13 @@ SyncRequest HostKey::MakeRequest(Ticket ticket, std::uint64_t take, Instant now)
   const std::uint64_t owed = std::min(unreported_, warm_.Owed(terms(), share_, now));
   forgiven_ += std::exchange(unreported_, 0) - owed;
   request.debt = debt_ + owed;
+  request.refund = refund_;
   last_exchange_ = now;
-  const bool is_exchange =
-      request.wanted + request.debt + request.spent + request.returned + request.kept != 0;
-  if (policy_.mode != Mode::kWriteBack && !is_exchange) return request;
+  if (policy_.mode != Mode::kWriteBack && request.is_plain()) return request;
 
   exchange_ = Exchange{.ticket = ticket,
                        .debt = std::exchange(debt_, 0),
+                       .refund = std::exchange(refund_, 0),
                        .unreported = owed,
                        .spent = request.spent,
                        .returned = request.returned,
@@ -125,7 +142,12 @@ SyncRequest HostKey::MakeRequest(Ticket ticket, std::uint64_t take, Instant now)
   return request;
 }
 
-bool HostKey::OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply, Instant sent_at,
+void HostKey::Join(SyncRequest& request) {
+  ++request.times;
+  request.demand += std::exchange(demand_, 0);
+}
+
+void HostKey::OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply, Instant sent_at,
                       Instant now) {
   if (reply.outcome == Outcome::kDone) {
     if (reply.share != 0) share_ = reply.share;
@@ -143,9 +165,7 @@ bool HostKey::OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply,
     exchange_.reset();
     OnExchange(exchange, reply, sent_at, now);
   }
-  if (take == 0 || !reply.taken || reply.outcome != Outcome::kDone) return false;
-  Admit(take, now);
-  return true;
+  if (reply.outcome == Outcome::kDone) Admit(take * reply.taken, now);
 }
 
 void HostKey::OnExchange(const Exchange& exchange, const SyncReply& reply, Instant sent_at,
@@ -158,6 +178,7 @@ void HostKey::OnExchange(const Exchange& exchange, const SyncReply& reply, Insta
         reservation_.Untold(exchange.spent, exchange.returned);
       }
       debt_ += exchange.debt;
+      refund_ += exchange.refund;
       unreported_ += exchange.unreported;
       demand_ += exchange.demand;
       return;
@@ -244,7 +265,7 @@ void HostKey::SetPolicy(const KeyPolicy& policy, Instant now) {
 
 bool HostKey::IsQuiet() const {
   const bool tells_demand = is_leasing_ || policy_.mode == Mode::kWriteBack;
-  return !exchange_ && debt() == 0 && reservation_.total() == 0 && orphaned_ == 0 &&
+  return !exchange_ && debt() == 0 && refund_ == 0 && reservation_.total() == 0 && orphaned_ == 0 &&
          (demand_ == 0 || !tells_demand);
 }
 

@@ -64,13 +64,20 @@ class HostKey {
   // Decides about a request that costs `cost`, if that can be done here.
   LocalDecision Ask(std::uint64_t cost, Instant now);
 
+  // Gives back what was admitted before, for whoever did not use it. Goes back to where it came
+  // from if the authority was not told yet, and is told to it otherwise.
+  void Refund(std::uint64_t cost, Instant now);
+
   // The request that is due: a supply runs low, an interval is over, a debt is untold.
   [[nodiscard]] bool IsDue(Instant now) const;
   // What there is to tell and to ask for, and `take` permits for a request that waits. Counts as
   // sent: OnReply() with the same ticket follows.
   SyncRequest MakeRequest(Ticket ticket, std::uint64_t take, Instant now);
-  // The answer to a request that was made at `sent_at` for `take` permits. True if they were taken.
-  bool OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply, Instant sent_at,
+  // One take more of the same size, for another request that waits. REQUIRES: it is plain, and was
+  // not sent yet
+  void Join(SyncRequest& request);
+  // The answer to a request that was made at `sent_at` for takes of `take` permits each.
+  void OnReply(Ticket ticket, std::uint64_t take, const SyncReply& reply, Instant sent_at,
                Instant now);
 
   // Decides without the authority. `kUnknown`: it was asked and may have charged for it.
@@ -94,6 +101,7 @@ class HostKey {
 
   // Permits, for those who check that none is lost.
   [[nodiscard]] std::uint64_t debt() const { return debt_ + unreported_; }
+  [[nodiscard]] std::uint64_t refund() const { return refund_; }
   [[nodiscard]] std::uint64_t orphaned() const { return orphaned_; }
   [[nodiscard]] std::uint64_t wasted() const { return wasted_; }
   [[nodiscard]] std::uint64_t forgiven() const { return forgiven_; }
@@ -107,15 +115,18 @@ class HostKey {
   // The rule has changed: what is known of the key stays known.
   void SetPolicy(const KeyPolicy& policy, Instant now);
 
-  // For the host only: it looks after this key, and has so many requests under way for it.
+  // For the host only: it looks after this key, has so many requests under way for it, and this is
+  // the last take, which others may join.
   bool is_watched = false;
   std::uint32_t under_way = 0;
+  Ticket last_take = 0;
 
  private:
   // A request under way that moves the reservation or tells a debt.
   struct Exchange {
     Ticket ticket;
     std::uint64_t debt;
+    std::uint64_t refund;
     std::uint64_t unreported;
     std::uint64_t spent;
     std::uint64_t returned;
@@ -146,6 +157,7 @@ class HostKey {
   std::uint64_t demand_ = 0;       // untold
   std::uint64_t debt_ = 0;         // admitted by the view, untold
   std::uint64_t unreported_ = 0;   // admitted by the failure policy, untold
+  std::uint64_t refund_ = 0;       // given back by whoever asked, untold
   std::uint64_t orphaned_ = 0;     // at hand, but the authority counts it as spent already
   std::uint64_t low_ = 1;          // with less credit than this, more is ordered
   std::uint64_t denied_cost_ = 0;  // refused until:

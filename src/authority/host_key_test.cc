@@ -61,7 +61,7 @@ TEST(HostKeyTest, StrictAsksAboutEachRequestUnlessItIsKnownToBeRefused) {
     ASSERT_EQ(key.Ask(1, At(0)).answer, Answer::kAsk);
     ASSERT_EQ(key.MakeRequest(1, 1, At(0)).wanted, 0);
   }
-  EXPECT_FALSE(key.OnReply(1, 2, Refused(microseconds(5'000)), At(0), At(1)));
+  key.OnReply(1, 2, Refused(microseconds(5'000)), At(0), At(1));
   const LocalDecision refused = key.Ask(2, At(2));
   EXPECT_EQ(refused.answer, Answer::kDeny);
   EXPECT_EQ(refused.retry_after, milliseconds(3)) << "from when it was asked: it held then";
@@ -178,8 +178,8 @@ TEST(HostKeyTest, TheFailurePolicyIsAllowDenyOrTheWarmShare) {
   // Half of the demand is this host's, and half of its bucket is used already.
   SyncReply reply = Given(0);
   reply.share = 500'000;
-  reply.taken = true;
-  EXPECT_TRUE(local.OnReply(1, 25, reply, At(0), At(0)));
+  reply.taken = 1;
+  local.OnReply(1, 25, reply, At(0), At(0));
   for (int i = 0; i < 25; ++i) {
     ASSERT_EQ(local.Fallback(1, Outcome::kNotDone, At(0)).answer, Answer::kAllow) << i;
     ASSERT_EQ(allow.Fallback(1, Outcome::kNotDone, At(0)).answer, Answer::kAllow);
@@ -217,11 +217,109 @@ TEST(HostTest, AnswersByPolicyAtTheDeadlineAndIgnoresWhatComesLater) {
   EXPECT_EQ(settled[0].waiter, 42);
   EXPECT_EQ(settled[0].decision.answer, Answer::kDeny);
   SyncReply late;
-  late.taken = true;
+  late.taken = 1;
   host.OnReply(sent[0].ticket, late, At(11));
   host.OnReply(sent[0].ticket, late, At(11));
   EXPECT_FALSE(host.has_settled());
   EXPECT_EQ(host.under_way(), 0);
+}
+
+TEST(HostKeyTest, WhatWasLeasedIsAtHandAgainWhenItIsGivenBack) {
+  HostKey key = Leasing(2);
+  EXPECT_EQ(key.Ask(1, At(2)).answer, Answer::kAllow);
+  EXPECT_EQ(key.Ask(1, At(2)).answer, Answer::kAllow);
+  key.Refund(1, At(2));
+  EXPECT_EQ(key.refund(), 0);
+  EXPECT_EQ(key.reservation().at_hand(), 1);
+  EXPECT_EQ(key.Ask(1, At(2)).answer, Answer::kAllow);
+}
+
+TEST(HostKeyTest, WhatTheAuthorityWasToldIsGivenBackToIt) {
+  HostKey key = Leasing(2);
+  EXPECT_EQ(key.Ask(2, At(2)).answer, Answer::kAllow);
+  EXPECT_EQ(key.MakeRequest(2, 0, At(20)).spent, 2);
+  key.Refund(2, At(20));
+  EXPECT_EQ(key.refund(), 2);
+  key.OnReply(2, 0, Given(1), At(20), At(21));
+  EXPECT_EQ(key.MakeRequest(3, 0, At(40)).refund, 2);
+  EXPECT_EQ(key.refund(), 0);
+  key.OnReply(3, 0, Failed(Outcome::kNotDone), At(40), At(41));
+  EXPECT_EQ(key.refund(), 2) << "is told again";
+  EXPECT_EQ(key.MakeRequest(4, 0, At(60)).refund, 2);
+  key.OnReply(4, 0, Failed(Outcome::kUnknown), At(60), At(61));
+  EXPECT_EQ(key.refund(), 0) << "never twice";
+}
+
+TEST(HostKeyTest, ADebtThatIsGivenBackIsNotTold) {
+  HostKey key("k", PolicyOf(Quota::PerSecond(10'000), Mode::kWriteBack));
+  EXPECT_EQ(key.Ask(5, At(0)).answer, Answer::kAllow);
+  key.Refund(3, At(0));
+  EXPECT_EQ(key.debt(), 2);
+  const SyncRequest request = key.MakeRequest(1, 0, At(20));
+  EXPECT_EQ(request.debt, 2);
+  EXPECT_EQ(request.refund, 0);
+}
+
+TEST(HostTest, ARefundOfAStrictKeyIsToldSoonAndEndsTheRefusal) {
+  Host host({});
+  HostKey& key = host.Find("k", PolicyOf(Quota::PerSecond(10), Mode::kStrict));
+  EXPECT_EQ(host.Ask(key, 1, 1, At(0)).answer, Answer::kAsk);
+  SyncReply reply = Refused(milliseconds(100));
+  host.OnReply(host.TakeRequests()[0].ticket, reply, At(1));
+  EXPECT_EQ(host.Ask(key, 1, 2, At(2)).answer, Answer::kDeny);
+  host.Refund(key, 3, At(3));
+  EXPECT_FALSE(host.has_requests());
+  EXPECT_FALSE(host.is_quiet());
+  host.Tick(At(101));
+  ASSERT_TRUE(host.has_requests());
+  EXPECT_EQ(host.TakeRequests()[0].refund, 3);
+
+  host.Refund(key, 1, At(102));
+  EXPECT_EQ(host.Ask(key, 1, 3, At(102)).answer, Answer::kAsk) << "something is there again";
+}
+
+TEST(HostTest, WhoAsksForTheSameAtTheSameInstantIsAskedForTogether) {
+  Host host({});
+  HostKey& key = host.Find("k", PolicyOf(Quota::PerSecond(10), Mode::kStrict));
+  HostKey& other = host.Find("other", PolicyOf(Quota::PerSecond(10), Mode::kStrict));
+  for (Waiter waiter = 1; waiter <= 3; ++waiter) {
+    EXPECT_EQ(host.Ask(key, 2, waiter, At(0)).answer, Answer::kAsk);
+    EXPECT_EQ(host.Ask(other, 1, waiter + 10, At(0)).answer, Answer::kAsk);
+  }
+  std::vector<SyncRequest> requests = host.TakeRequests();
+  ASSERT_EQ(requests.size(), 2);
+  EXPECT_EQ(requests[0].take, 2);
+  EXPECT_EQ(requests[0].times, 3);
+  EXPECT_EQ(requests[0].demand, 6);
+  EXPECT_EQ(requests[1].times, 3);
+  SyncReply reply = Refused(milliseconds(50));
+  reply.taken = 2;
+  host.OnReply(requests[0].ticket, reply, At(1));
+  const std::vector<Settled> settled = host.TakeSettled();
+  ASSERT_EQ(settled.size(), 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(settled[i].waiter, i + 1);
+    EXPECT_EQ(settled[i].decision.answer, i < 2 ? Answer::kAllow : Answer::kDeny);
+  }
+}
+
+TEST(HostTest, WhoAsksForSomethingElseOrLaterIsAskedForAlone) {
+  Host host({});
+  HostKey& key = host.Find("k", PolicyOf(Quota::PerSecond(10), Mode::kStrict));
+  host.Ask(key, 1, 1, At(0));
+  host.Ask(key, 2, 2, At(0));
+  host.Ask(key, 2, 3, At(1));
+  EXPECT_EQ(host.TakeRequests().size(), 3);
+  host.Ask(key, 2, 4, At(1));
+  EXPECT_EQ(host.TakeRequests().size(), 1) << "what was sent is sent";
+}
+
+TEST(HostTest, AllWhoWaitTogetherAreAnsweredAtTheDeadline) {
+  Host host({});
+  HostKey& key = host.Find("k", PolicyOf(Quota::PerSecond(10), Mode::kStrict, OnFailure::kDeny));
+  for (Waiter waiter = 1; waiter <= 3; ++waiter) host.Ask(key, 1, waiter, At(0));
+  host.Tick(At(10));
+  EXPECT_EQ(host.TakeSettled().size(), 3);
 }
 
 TEST(HostTest, DoesNotWaitWhileTheBreakerIsOpen) {
@@ -243,7 +341,7 @@ TEST(HostTest, ForgetsKeysThatAreAsGoodAsNeverSeen) {
   const std::vector<SyncRequest> sent = host.TakeRequests();
   EXPECT_FALSE(host.is_quiet());
   SyncReply reply;
-  reply.taken = true;
+  reply.taken = 1;
   host.OnReply(sent[0].ticket, reply, At(1));
   host.Tick(At(2));
   EXPECT_TRUE(host.is_quiet());

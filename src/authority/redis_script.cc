@@ -4,22 +4,28 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 
 #include "authority/account.h"
-#include "base/decimal.h"
 #include "wire/resp_command.h"
 #include "wire/resp_reply.h"
 
 namespace weir::authority {
 namespace {
 
-// The steps are those of account.h, with its names.
+// The steps are those of account.h, with its names. Nothing is called that an operator can do: what
+// is divided down is (a - a % b) / b, up (a + -a % b) / b, both exact below 2^53. What a plain take
+// does not need is jumped over.
 constexpr std::string_view kScript = R"lua(
-local n = {}
-for i = 1, #ARGV do n[i] = tonumber(ARGV[i]) end
-local now, slack, per_micro, per_permit, burst, presale, max_debt, horizon, epoch_length,
-      take, debt, spent, returned, kept, since, wanted, new_demand, expected = unpack(n)
-local floor, ceil, min, max = math.floor, math.ceil, math.min, math.max
+local read = struct.unpack
+local told = ARGV[1]
+local now, slack, per_micro, per_permit, burst, max_debt, horizon, epoch_length,
+      take, times, new_demand, expected = read('<dddddddddddd', told)
+local presale, debt, refund, spent, returned, kept, since, wanted = 0, 0, 0, 0, 0, 0, 0, 0
+if #told > 96 then
+  presale, debt, refund, spent, returned, kept, since, wanted = read('<dddddddd', told, 97)
+end
 
 if now == 0 then
   local time = redis.call('TIME')
@@ -27,92 +33,167 @@ if now == 0 then
 end
 
 local used, at, epoch, reserved, reserved_before, demand, demand_before = 0, now, 0, 0, 0, 0, 0
+local was_per_permit = per_permit
 local stored = redis.call('GET', KEYS[1])
 if stored then
-  local account = {string.match(stored, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')}
-  if #account == 0 then return redis.error_reply('ERR the key is not one of weir') end
-  for i = 1, 7 do account[i] = tonumber(account[i]) end
-  used, at, epoch, reserved, reserved_before, demand, demand_before = unpack(account)
+  local mark
+  if #stored == 65 then
+    mark, used, at, epoch, reserved, reserved_before, demand, demand_before, was_per_permit =
+      read('<Bdddddddd', stored)
+  end
+  if mark ~= 87 then  -- not a 'W': a text, as it once was, without the ticks of a permit
+    local text = {string.match(stored, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')}
+    if #text == 0 then return redis.error_reply('ERR the key is not one of weir') end
+    for i = 1, 7 do text[i] = tonumber(text[i]) end
+    used, at, epoch, reserved, reserved_before, demand, demand_before = unpack(text)
+    was_per_permit = per_permit
+  end
 end
 
-local capacity = burst * per_permit
-local most = capacity + max_debt * per_permit
-local function use(permits) used = min(used + permits * per_permit, most) end
-local function gone() return used + (reserved + reserved_before) * per_permit end
-local function missing_for(permits) return max(0, gone() + permits * per_permit - capacity) end
-local function tokens() return floor((capacity - gone()) / per_permit) end
+-- 0. limit
+local most = (burst + max_debt) * per_permit
+if was_per_permit ~= per_permit then
+  local part = used % was_per_permit
+  local whole = (used - part) / was_per_permit
+  if whole > burst + max_debt then whole = burst + max_debt end
+  -- part * per_permit / was_per_permit, by octal digits: no sum reaches 2^53, as no permit has more
+  -- than 2^49 ticks.
+  local quotient, rest, unit = 0, 0, 281474976710656
+  repeat
+    local above = per_permit - per_permit % unit
+    rest = rest * 8 + above / unit % 8 * part
+    local left = rest % was_per_permit
+    quotient = quotient * 8 + (rest - left) / was_per_permit
+    rest = left
+    unit = unit / 8
+  until unit < 1
+  if rest > 0 then quotient = quotient + 1 end
+  used = whole * per_permit + quotient
+end
+if used > most then used = most end
+local most_reserved = 4 * burst
+if reserved > most_reserved then reserved = most_reserved end
+if reserved_before > most_reserved then reserved_before = most_reserved end
 
 -- 1. time
-used = used - min(used, max(0, now - at) * per_micro)
+if now > at then
+  local flowed = (now - at) * per_micro
+  used = used > flowed and used - flowed or 0
+end
 
 -- 2. epoch
-local this_epoch = floor(now / epoch_length)
+local phase = now % epoch_length
+local this_epoch = (now - phase) / epoch_length
 if this_epoch ~= epoch then
-  local is_next = this_epoch == epoch + 1
-  use(reserved_before)
-  if not is_next then use(reserved) end
-  reserved_before = is_next and reserved or 0
-  demand_before = is_next and demand or 0
+  local expired = reserved_before
+  if this_epoch == epoch + 1 then
+    reserved_before, demand_before = reserved, demand
+  else
+    expired = expired + reserved
+    reserved_before, demand_before = 0, 0
+  end
+  used = used + expired * per_permit
+  if used > most then used = most end
   reserved, demand, epoch = 0, 0, this_epoch
 end
 
 -- 3. report
+local renewed = 1
 local held = spent + returned + kept
-local is_known = since == epoch or since + 1 == epoch
-if is_known then
+if held > 0 then
   if since == epoch then
-    reserved = reserved - min(reserved, held)
+    reserved = reserved > held and reserved - held or 0
+  elseif since + 1 == epoch then
+    reserved_before = reserved_before > held and reserved_before - held or 0
   else
-    reserved_before = reserved_before - min(reserved_before, held)
+    renewed = 0
   end
-  use(spent)
-  reserved = reserved + kept
+  if renewed == 1 then
+    used = used + spent * per_permit
+    if used > most then used = most end
+    reserved = reserved + kept
+    if reserved > most_reserved then reserved = most_reserved end
+  end
 end
-use(debt)
+if debt > 0 then
+  used = used + debt * per_permit
+  if used > most then used = most end
+end
+if refund > 0 then
+  local undone = refund * per_permit
+  used = used > undone and used - undone or 0
+end
 
 -- 4. demand
-demand = min(demand + new_demand, 100000000)
-local rest = epoch_length - now % epoch_length
-local all = max(1, expected, demand + floor(demand_before * rest / epoch_length))
-local share = floor(expected * 1000000 / all)
+demand = demand + new_demand
+if demand > 100000000 then demand = 100000000 end
+local all = demand_before * (epoch_length - phase)
+all = (all - all % epoch_length) / epoch_length + demand
+if all < expected then all = expected end
+if all < 1 then all = 1 end
+local share = expected * 1000000
+share = (share - share % all) / all
 
 -- 5. take
-local taken = take > 0 and missing_for(take) == 0
-if taken then used = used + take * per_permit end
+local capacity = burst * per_permit
+local room = capacity - used - (reserved + reserved_before) * per_permit
+local taken, is_refused = 0, false
+if take > 0 then
+  local ticks = take * per_permit
+  if room >= ticks then
+    taken = (room - room % ticks) / ticks
+    if taken > times then taken = times end
+    used = used + taken * ticks
+    room = room - taken * ticks
+  end
+  is_refused = taken < times
+end
 
 -- 6. wanted
 local grant, lease = 0, 0
 if wanted > 0 then
-  local there = tokens()
-  if there >= 1 and (taken or take == 0) then
-    grant = min(wanted, max(1, floor(there * share / 1000000)))
-    reserved = reserved + grant
+  local there = (room - room % per_permit) / per_permit
+  if there >= 1 and not is_refused then
+    grant = there * share
+    grant = (grant - grant % 1000000) / 1000000
+    if grant < 1 then grant = 1 end
+    if grant > wanted then grant = wanted end
   end
-  local room = tokens() + presale
-  if room >= 1 then
-    lease = min(wanted - grant, max(0, floor(presale * share / 1000000) - kept), room)
-    reserved = reserved + lease
+  local ahead = there - grant + presale
+  if ahead >= 1 then
+    lease = presale * share
+    lease = (lease - lease % 1000000) / 1000000 - kept
+    if lease < 0 then lease = 0 end
+    if lease > wanted - grant then lease = wanted - grant end
+    if lease > ahead then lease = ahead end
   end
+  reserved = reserved + grant + lease
+  room = room - (grant + lease) * per_permit
 end
 
 -- 7. deny_for
 local deny_for = 0
-if take + wanted > 0 and not taken and grant + lease == 0 then
-  local over = missing_for(max(1, take))
-  deny_for = ceil(min(over, used) / per_micro)
-  if over > used then deny_for = max(deny_for, horizon) end
+if (is_refused or take == 0 and wanted > 0) and grant + lease == 0 then
+  local over = (take > 0 and take or 1) * per_permit - room
+  if over < 0 then over = 0 end
+  deny_for = over < used and over or used
+  deny_for = (deny_for + -deny_for % per_micro) / per_micro
+  if over > used and deny_for < horizon then deny_for = horizon end
 end
 
-local forgotten_in = ceil(gone() / per_micro) + 2 * epoch_length
+local gone = capacity - room
+local forgotten_in = (gone + -gone % per_micro) / per_micro + 2 * epoch_length
 redis.call('SET', KEYS[1],
-           string.format('%.0f %.0f %.0f %.0f %.0f %.0f %.0f',
-                         used, now, epoch, reserved, reserved_before, demand, demand_before),
-           'PX', string.format('%.0f', ceil(forgotten_in / 1000) + slack))
-return {taken and 1 or 0, (is_known or held == 0) and 1 or 0, grant, lease, epoch,
-        lease > 0 and horizon or 0, deny_for, tokens(), share}
+           struct.pack('<Bdddddddd', 87, used, now, epoch, reserved, reserved_before,
+                       demand, demand_before, per_permit),
+           'PX', (forgotten_in + -forgotten_in % 1000) / 1000 + slack)
+return struct.pack('<ddddddddd', taken, renewed, grant, lease, epoch, lease > 0 and horizon or 0,
+                   deny_for, (room - room % per_permit) / per_permit, share)
 )lua";
 
+constexpr std::size_t kPlainNumbers = 12;
 constexpr std::size_t kAnswers = 9;
+constexpr std::size_t kStored = 8;
 
 std::string HexDigest(std::string_view text) {
   std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
@@ -126,10 +207,29 @@ std::string HexDigest(std::string_view text) {
   return hex;
 }
 
-void AppendNumber(std::uint64_t number, wire::RespWriter& out) {
-  std::array<char, kMostDigits> digits{};
-  out.Bulk({digits.data(),
-            static_cast<std::size_t>(WriteDecimal(number, digits.data()) - digits.data())});
+// As the script reads and writes them: eight bytes each, the lowest first.
+constexpr std::size_t kNumber = 8;
+
+char* WriteNumber(std::uint64_t number, char* to) {
+  auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(number));
+  for (std::size_t i = 0; i < kNumber; ++i, bits >>= 8) *to++ = static_cast<char>(bits & 0xff);
+  return to;
+}
+
+// Nothing if there are more or fewer, or one is not whole, or more than a script counts.
+template <std::size_t kCount>
+std::optional<std::array<std::int64_t, kCount>> ReadNumbers(std::string_view bytes) {
+  if (bytes.size() != kCount * kNumber) return std::nullopt;
+  std::array<std::int64_t, kCount> numbers{};
+  for (std::int64_t& whole : numbers) {
+    std::uint64_t bits = 0;
+    for (std::size_t i = kNumber; i-- > 0;) bits = bits << 8 | static_cast<unsigned char>(bytes[i]);
+    const auto number = std::bit_cast<double>(bits);
+    if (!(std::abs(number) <= 0x1p53) || number != std::trunc(number)) return std::nullopt;
+    whole = static_cast<std::int64_t>(number);
+    bytes.remove_prefix(kNumber);
+  }
+  return numbers;
 }
 
 std::uint64_t Count(Micros time) { return static_cast<std::uint64_t>(time.count()); }
@@ -147,47 +247,64 @@ void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptT
   static const std::string kDigest = HexDigest(kScript);
   const Terms& terms = *request.terms;
   // What can be cut without a difference is cut here, so that the script's sums stay exact.
-  const std::array<std::uint64_t, 18> numbers = {
+  const std::array<std::uint64_t, 20> numbers = {
       time.now,
       static_cast<std::uint64_t>(time.slack.count()),
       terms.ticks_per_micro,
       terms.ticks_per_permit,
       terms.burst,
-      terms.presale,
       terms.max_debt,
       Count(terms.horizon),
       Count(terms.epoch),
       request.take,
+      request.times,
+      std::min(request.demand, Account::kMostDemand),
+      std::min(request.expected, Account::kMostDemand),
+      // A plain take ends here.
+      terms.presale,
       std::min(request.debt, terms.burst + terms.max_debt),
+      std::min(request.refund, terms.burst + terms.max_debt),
       request.spent,
       request.returned,
       request.kept,
       request.epoch,
       std::min(request.wanted, terms.burst + terms.presale),
-      std::min(request.demand, Account::kMostDemand),
-      std::min(request.expected, Account::kMostDemand),
   };
+  std::array<char, numbers.size() * kNumber> told{};
+  const std::size_t count = request.is_plain() ? kPlainNumbers : numbers.size();
+  char* end = told.data();
+  for (std::size_t i = 0; i < count; ++i) end = WriteNumber(numbers[i], end);
   wire::RespWriter writer(out, wire::RespVersion::k2);
-  writer.Array(4 + numbers.size());
+  writer.Array(5);
   writer.Bulk("EVALSHA");
   writer.Bulk(kDigest);
   writer.Bulk("1");
   writer.Bulk(key);
-  for (const std::uint64_t number : numbers) AppendNumber(number, writer);
+  writer.Bulk({told.data(), static_cast<std::size_t>(end - told.data())});
+}
+
+std::optional<Account> ReadAccount(std::string_view stored) {
+  if (stored.empty() || stored.front() != 'W') return std::nullopt;
+  const auto numbers = ReadNumbers<kStored>(stored.substr(1));
+  if (!numbers || *std::min_element(numbers->begin(), numbers->end()) < 0) return std::nullopt;
+  const auto at = [&](std::size_t i) { return static_cast<std::uint64_t>((*numbers)[i]); };
+  return Account{.used = at(0),
+                 .at = at(1),
+                 .epoch = at(2),
+                 .reserved = at(3),
+                 .reserved_before = at(4),
+                 .demand = at(5),
+                 .demand_before = at(6),
+                 .per_permit = at(7)};
 }
 
 std::optional<SyncReply> ReadSyncAnswer(wire::RespValue answer) {
-  if (!answer.is(wire::RespKind::kArray) || answer.size() != kAnswers) return std::nullopt;
-  std::array<std::int64_t, kAnswers> numbers{};
-  std::size_t count = 0;
-  for (const wire::RespValue part : answer) {
-    if (!part.is(wire::RespKind::kInteger)) return std::nullopt;
-    numbers[count++] = part.integer();
-  }
-  const auto [taken, renewed, grant, lease, epoch, lease_for, deny_for, tokens, share] = numbers;
-  if (std::min({grant, lease, epoch, lease_for, deny_for, share}) < 0) return std::nullopt;
+  const auto numbers = ReadNumbers<kAnswers>(answer.is_text() ? answer.text() : "");
+  if (!numbers) return std::nullopt;
+  const auto [taken, renewed, grant, lease, epoch, lease_for, deny_for, tokens, share] = *numbers;
+  if (std::min({taken, grant, lease, epoch, lease_for, deny_for, share}) < 0) return std::nullopt;
   return SyncReply{.outcome = Outcome::kDone,
-                   .taken = taken == 1,
+                   .taken = static_cast<std::uint64_t>(taken),
                    .renewed = renewed == 1,
                    .grant = static_cast<std::uint64_t>(grant),
                    .lease = static_cast<std::uint64_t>(lease),

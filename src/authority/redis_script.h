@@ -6,9 +6,13 @@
 // nothing that differs between Redis 6.2, 7 and Valkey, and counts in whole numbers below 2^53,
 // which Lua's doubles hold exactly.
 //
-// In Redis a key is a text of seven numbers, as in Account:
+// Whatever crosses the wire is one string of numbers, eight bytes each (a double, the lowest byte
+// first): a script reads that with one call, where words cost it more than all the arithmetic. In
+// Redis a key is a 'W' and eight such numbers, as in Account:
 //
-//     used at epoch reserved reserved_before demand demand_before
+//     used at epoch reserved reserved_before demand demand_before per_permit
+//
+// Keys that an older Weir left behind are texts of the first seven, and are read as such.
 #pragma once
 
 #include <chrono>
@@ -17,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "authority/account.h"
 #include "authority/authority.h"
 #include "wire/resp_value.h"
 
@@ -40,6 +45,9 @@ void AppendLoadCommand(std::string& out);
 // Appends a command that executes the script by its digest. `key` is its whole name in Redis.
 void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptTime time,
                        std::string& out);
+
+// What lies in Redis; nothing if that is not an account, or one of an older Weir.
+std::optional<Account> ReadAccount(std::string_view stored);
 
 // What the script answered; nothing if that is not an answer of this script.
 std::optional<SyncReply> ReadSyncAnswer(wire::RespValue answer);

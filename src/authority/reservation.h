@@ -35,6 +35,13 @@ class Reservation {
     return true;
   }
 
+  // Puts back what was spent and not told yet, up to `permits`. Returns how many.
+  std::uint64_t Unspend(std::uint64_t permits) {
+    const std::uint64_t back = std::min(permits, spent());
+    credit_ += back;
+    return back;
+  }
+
   // A new lease takes what is left of the old one along. REQUIRES: Pass(now)
   void Add(std::uint64_t grant, std::uint64_t lease, Nanos lease_for, Instant now) {
     total_ += grant + lease;

@@ -24,6 +24,11 @@ class WarmBucket {
     used_ = std::min(used_ + permits * terms.ticks_per_permit, Capacity(terms, share));
   }
 
+  // What was noted has not happened, after all.
+  void Undo(const Terms& terms, std::uint64_t permits) {
+    used_ = SatSub(used_, permits * terms.ticks_per_permit);
+  }
+
   // Whether there is room for `permits`; takes nothing.
   bool HasRoom(const Terms& terms, std::uint64_t share, std::uint64_t permits, Instant now) {
     Pass(terms, share, now);

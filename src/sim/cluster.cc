@@ -44,6 +44,7 @@ struct Cluster::Node {
   std::unordered_map<RequestId, std::uint64_t> waiting;  // and what each of them costs
   Nanos clock{};                                         // its clock says this more than ours
   Instant paused_until{};
+  std::uint64_t admitted = 0;  // permits that can be given back
   bool is_ticking = false;
 };
 
@@ -78,18 +79,47 @@ void Cluster::Arrive(RequestId id, int host, std::uint64_t cost) {
     events_.At(node.paused_until, [this, id, host, cost] { Arrive(id, host, cost); });
     return;
   }
+  Ask(id, host, cost);
+  Flush(host);
+}
+
+void Cluster::Rush(RequestId first, std::uint64_t count, int host) {
+  if (events_.now() < nodes_[host]->paused_until) {
+    events_.At(nodes_[host]->paused_until,
+               [this, first, count, host] { Rush(first, count, host); });
+    return;
+  }
+  for (std::uint64_t i = 0; i < count; ++i) Ask(first + i, host, 1);
+  Flush(host);
+}
+
+void Cluster::Refund(int host, std::uint64_t permits) {
+  Node& node = *nodes_[host];
+  if (events_.now() < node.paused_until) return;
+  permits = std::min(permits, node.admitted);
+  if (permits == 0) return;
+  node.admitted -= permits;
+  admitted_ -= permits;
+  node.host.Refund(*node.key, permits, HostTime(host));
+  Flush(host);
+}
+
+void Cluster::Ask(RequestId id, int host, std::uint64_t cost) {
+  Node& node = *nodes_[host];
   const LocalDecision decision = node.host.Ask(*node.key, cost, id, HostTime(host));
   if (decision.answer == Answer::kAsk) {
     node.waiting.emplace(id, cost);
   } else {
-    Decide(id, cost, decision);
+    Decide(id, host, cost, decision);
   }
-  Flush(host);
 }
 
-void Cluster::Decide(RequestId id, std::uint64_t cost, const LocalDecision& decision) {
+void Cluster::Decide(RequestId id, int host, std::uint64_t cost, const LocalDecision& decision) {
   const bool is_admitted = decision.answer == Answer::kAllow;
-  if (is_admitted) admitted_ += cost;
+  if (is_admitted) {
+    admitted_ += cost;
+    nodes_[host]->admitted += cost;
+  }
   on_decided_(id, is_admitted);
 }
 
@@ -147,6 +177,7 @@ void Cluster::Execute(Message& message) {
   // Its host has given up meanwhile: what it told was not told in vain, after all, but what it gets
   // reaches nobody.
   if (message.reply.renewed) wasted_ -= message.request.returned;
+  wasted_ -= message.request.refund;
   unpaid_ -= message.request.debt;
   wasted_ += Given(message);
 }
@@ -164,14 +195,14 @@ void Cluster::Tell(int host, const std::shared_ptr<Message>& message, const Sync
     if (message->is_executed) {
       wasted_ += Given(*message);
     } else {
-      wasted_ += message->request.returned;
+      wasted_ += message->request.returned + message->request.refund;
       unpaid_ += message->request.debt;
     }
   }
   node.host.OnReply(message->request.ticket, reply, HostTime(host));
   // A permit that was taken for a request that has an answer already is nobody's.
   const bool is_late = node.host.has_settled() ? false : message->request.take != 0;
-  if (is_late && reply.outcome == Outcome::kDone && reply.taken) wasted_ += message->request.take;
+  if (is_late && reply.outcome == Outcome::kDone) wasted_ += reply.taken * message->request.take;
   Settle(host, reply.outcome);
   Flush(host);
 }
@@ -185,7 +216,7 @@ void Cluster::Settle(int host, Outcome outcome) {
     node.waiting.erase(found);
     const bool is_admitted = settled.decision.answer == Answer::kAllow;
     if (is_admitted && outcome == Outcome::kUnknown) unpaid_ += cost;
-    Decide(settled.waiter, cost, settled.decision);
+    Decide(settled.waiter, host, cost, settled.decision);
   }
 }
 
@@ -212,7 +243,7 @@ void Cluster::StartAuthority() {
 
 std::uint64_t Cluster::Given(const Message& message) {
   const SyncReply& reply = message.reply;
-  return reply.grant + reply.lease + (reply.taken ? message.request.take : 0);
+  return reply.grant + reply.lease + reply.taken * message.request.take;
 }
 
 authority::Leaks Cluster::Sum(authority::Leaks a, const authority::Leaks& b) {
@@ -244,7 +275,7 @@ Audit Cluster::Count() const {
   audit.unpaid = ticks(unpaid_) + static_cast<std::int64_t>(leaks.forgiven) + forgotten_;
   for (const auto& node : nodes_) {
     const authority::HostKey& key = *node->key;
-    audit.held += ticks(key.reservation().at_hand() + key.orphaned());
+    audit.held += ticks(key.reservation().at_hand() + key.orphaned() + key.refund());
     audit.debt += ticks(key.debt());
     audit.wasted += ticks(key.wasted());
     audit.unpaid += ticks(key.forgiven());
@@ -253,7 +284,7 @@ Audit Cluster::Count() const {
     if (message->is_executed) {
       audit.held += ticks(Given(*message));
     } else {
-      audit.held += ticks(message->request.returned);
+      audit.held += ticks(message->request.returned + message->request.refund);
       audit.debt += ticks(message->request.debt);
     }
   }

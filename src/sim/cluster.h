@@ -33,7 +33,7 @@ struct ClusterOptions {
 // Where every permit is, in ticks.
 struct Audit {
   std::int64_t tokens = 0;  // in the authority's bucket; below 0 it is owed
-  std::int64_t held = 0;    // credit and leases of hosts, on their way included
+  std::int64_t held = 0;    // credit, leases and refunds of hosts, on their way included
   std::int64_t admitted = 0;
   std::int64_t debt = 0;      // admitted, not yet told
   std::int64_t overflow = 0;  // flowed in while the bucket was full
@@ -55,6 +55,10 @@ class Cluster final : public Method {
 
   void Arrive(RequestId id, int host) override { Arrive(id, host, 1); }
   void Arrive(RequestId id, int host, std::uint64_t cost);
+  // So many at the same instant, from `first` on: what they ask for is sent together.
+  void Rush(RequestId first, std::uint64_t count, int host);
+  // Gives back what was admitted there, up to `permits`.
+  void Refund(int host, std::uint64_t permits);
   [[nodiscard]] std::uint64_t records() const override { return records_; }
 
   // What goes wrong.
@@ -80,7 +84,8 @@ class Cluster final : public Method {
 
   void Tick(int host);
   void Settle(int host, authority::Outcome outcome);
-  void Decide(RequestId id, std::uint64_t cost, const authority::LocalDecision& decision);
+  void Ask(RequestId id, int host, std::uint64_t cost);
+  void Decide(RequestId id, int host, std::uint64_t cost, const authority::LocalDecision& decision);
   static std::uint64_t Given(const Message& message);
   static authority::Leaks Sum(authority::Leaks a, const authority::Leaks& b);
   [[nodiscard]] Instant HostTime(int host) const;

@@ -29,6 +29,8 @@ constexpr int kHosts = 4;
 enum class Kind : std::uint8_t {
   kAsk,
   kRush,
+  kRushAtOnce,
+  kRefund,
   kWait,
   kIdle,
   // from here on it is trouble
@@ -80,6 +82,12 @@ class World {
       case Kind::kRush:
         for (std::int64_t i = 0; i < amount; ++i) cluster_.Arrive(++asked_, step.host, 1);
         return;
+      case Kind::kRushAtOnce:
+        cluster_.Rush(asked_ + 1, step.amount, step.host);
+        asked_ += step.amount;
+        return;
+      case Kind::kRefund:
+        return cluster_.Refund(step.host, step.amount % 3 == 0 ? step.amount : step.amount % 5);
       case Kind::kWait:
         return events_.RunUntil(events_.now() + microseconds(amount * 50));
       case Kind::kIdle:
