@@ -185,7 +185,7 @@ void RespSession::AskAhead(std::string_view bytes) {
     Run(arguments_, reply);
     bytes.remove_prefix(request.consumed);
   }
-  reader_ = {};
+  reader_ = wire::RespReader();
 }
 
 // What both dialects say, each in its own order and in its own words for "not at all".

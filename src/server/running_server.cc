@@ -20,6 +20,7 @@
 #include "server/admin_server.h"
 #include "server/example_rules.h"
 #include "server/look_log.h"
+#include "server/loop_cluster.h"
 #include "server/tls_options.h"
 #include "service/checker.h"
 #include "service/rules_service.h"
@@ -36,6 +37,8 @@ struct RunningServer::Parts {
   Traffic traffic;
   MetricsSources metrics;
   ConnectionSettings connections;
+  std::optional<ClusterSettings> cluster;  // nothing: in none
+  Clusters clusters;                       // of each loop; `server` has them
   AccessParts access;
   std::unique_ptr<Checker> checker;
   std::unique_ptr<catalog::Retriever> retriever;
@@ -201,6 +204,9 @@ std::optional<Error> RunningServer::Parts::ReadOptions() {
   Result<ConnectionSettings> settings = Read(options.connections);
   if (!settings) return settings.error();
   connections = *settings;
+  Result<std::optional<ClusterSettings>> shared = Read(options.cluster);
+  if (!shared) return shared.error();
+  cluster = std::move(*shared);
   if (auto error = RefusePlainToOthers({"--admin", options.admin})) return error;
   Result<std::unique_ptr<net::TlsContext>> context =
       OpenTls(options.tls, {{"--http", options.http},
@@ -219,8 +225,10 @@ std::optional<Error> RunningServer::Parts::OpenState() {
   Result<std::unique_ptr<Ledger>> ledger = Ledger::Open(
       {.max_keys = is_check ? 1 : options.max_keys, .folder = is_kept ? options.state : ""});
   if (!ledger) return ledger.error();
-  checker = std::make_unique<Checker>(std::move(*ledger),
-                                      CheckerOptions{.has_room = {}, .observe = options.observe});
+  checker = std::make_unique<Checker>(
+      std::move(*ledger),
+      CheckerOptions{
+          .has_room = {}, .observe = options.observe, .has_cluster = cluster.has_value()});
   Result<AccessParts> opened = is_check ? CheckAccess(options.access, options.state)
                                         : OpenAccess(options.access, options.state);
   if (!opened) return opened.error();
@@ -260,13 +268,20 @@ std::optional<Error> RunningServer::Parts::Listen(Log* log) {
                          .protocol = std::move(protocol)});
     addresses.push_back(&chosen);
   };
-  add(options.http, HttpHandlers(*checker, http), "http/1.1", http_address);
-  add(options.resp, RespHandlers(*checker, resp), "", resp_address);
+  add(options.http, HttpHandlers(*checker, http, clusters), "http/1.1", http_address);
+  add(options.resp, RespHandlers(*checker, resp, clusters), "", resp_address);
   add(options.grpc, GrpcHandlers(*checker, grpc), "h2", grpc_address);
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  Result<std::unique_ptr<net::Server>> started = net::Server::Start(
-      {.loops = options.threads != 0 ? options.threads : cores, .admission = connections.admission},
-      std::move(listeners));
+  net::ServerOptions loops{.loops = options.threads != 0 ? options.threads : cores,
+                           .admission = connections.admission};
+  if (cluster) {
+    loops.companion = [this](net::Loop& loop, std::size_t /*number*/) {
+      const auto companion = std::make_shared<LoopCluster>(loop, *cluster);
+      clusters.push_back(&companion->cluster);
+      return companion;
+    };
+  }
+  Result<std::unique_ptr<net::Server>> started = net::Server::Start(loops, std::move(listeners));
   if (!started) return started.error();
   server = std::move(*started);
   for (std::size_t i = 0; i < addresses.size(); ++i) {

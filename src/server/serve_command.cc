@@ -58,6 +58,7 @@ ServeCommand::ServeCommand(CLI::App& app, const std::string& version)
   AddAccessOptions(*command_, options_.access);
   AddIdentityOptions(*command_, options_.clients);
   AddConnectionOptions(*command_, options_.connections);
+  AddClusterOptions(*command_, options_.cluster);
   AddLogOptions(*command_, options_.log);
   AddTlsOptions(*command_, options_.tls);
   command_->add_flag("--ratelimit-environment", ratelimit_environment_,

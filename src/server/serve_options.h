@@ -8,6 +8,7 @@
 #include "frontend/should_rate_limit.h"
 #include "net/tls_settings.h"
 #include "server/access_options.h"
+#include "server/cluster_options.h"
 #include "server/connection_options.h"
 #include "server/identity_options.h"
 #include "server/log_options.h"
@@ -41,6 +42,7 @@ struct ServeOptions {
   AccessOptions access;
   IdentityOptions clients;
   ConnectionOptions connections;
+  ClusterTold cluster;
   net::TlsOptions tls;
   LogOptions log;
   Purpose purpose = Purpose::kServe;

@@ -312,7 +312,7 @@ void Cluster::Publish() {
   published_.late.store(counting_.late + host_.fallen() + strict_.counts().fallen, kRelaxed);
   published_.keys.store(host_.size() + strict_.size(), kRelaxed);
   published_.under_way.store(host_.under_way() + strict_.waiting(), kRelaxed);
-  published_.races.store(strict_.counts().races, kRelaxed);
+  published_.races.store(strict_.counts().surprises, kRelaxed);
   published_.is_cut_off.store(
       host_.breaker().state() != State::kClosed || strict_.breaker().state() != State::kClosed,
       kRelaxed);

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/time.h"
 #include "weir/units.h"
 
 namespace weir {
@@ -41,7 +42,7 @@ class Sampling {
     // Between 1 and twice the interval less 1: the interval, on average.
     distance_ = interval_ == 1 ? 1 : 1 + static_cast<std::uint32_t>(Random() % (2 * interval_ - 1));
     left_.store(distance_, std::memory_order_relaxed);
-    latest_.store(now + kSilence, std::memory_order_relaxed);
+    latest_.store(Later(now, kSilence), std::memory_order_relaxed);
     return weight;
   }
 
@@ -57,9 +58,9 @@ class Sampling {
   void Adapt(Instant now, std::uint32_t interval) noexcept {
     interval_ = interval;
     ++seen_;
-    if (seen_ >= kPerRound && now < round_ + kRound) {
+    if (seen_ >= kPerRound && now < Later(round_, kRound)) {
       interval_ = std::min(interval * 2, kLargest);
-    } else if (now < round_ + kRound && now >= round_) {
+    } else if (now < Later(round_, kRound) && now >= round_) {
       return;
     } else if (seen_ < kPerRound / 4) {
       interval_ = std::max(interval / 2, 1U);
