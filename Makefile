@@ -76,8 +76,8 @@ check-layers:
 check-docs: build
 	tools/check_docs.py --build build
 
-check-lint: configure
-	tools/lint.sh build
+check-lint: build
+	tools/lint.py build
 
 check-instructions: configure ## count the instructions of decisions and requests against their budgets
 	cmake --build --preset release

@@ -3,7 +3,19 @@ find_package(Boost REQUIRED)
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)
 
+set(WEIR_TESTS "" CACHE STRING "Only files of tests that hold this text; empty: all")
 file(GLOB tests CONFIGURE_DEPENDS src/*/*_test.cc tests/*.cc)
+if(WEIR_TESTS)
+  set(all_tests ${tests})
+  list(FILTER tests EXCLUDE REGEX "_test\\.cc$")  # what tests share
+  foreach(test IN LISTS all_tests)
+    file(STRINGS ${test} found REGEX ${WEIR_TESTS} LIMIT_COUNT 1)
+    if(test MATCHES "_test\\.cc$" AND found)
+      list(APPEND tests ${test})
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${test})
+    endif()
+  endforeach()
+endif()
 if(tests)
   include(GoogleTest)
   add_executable(weir_tests ${tests})
@@ -18,12 +30,7 @@ if(tests)
   target_compile_options(weir_tests PRIVATE $<$<CONFIG:Release>:-O1>
     # GCC 12 sees them in std::string and in rule::Values, where there is nothing wrong.
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-maybe-uninitialized>")
-  target_precompile_headers(weir_tests PRIVATE
-    <gmock/gmock.h> <gtest/gtest.h>
-    <algorithm> <atomic> <chrono> <cstdint> <map> <string> <thread> <variant> <vector>)
-  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    target_compile_options(weir_tests PRIVATE -Xclang -fno-pch-timestamp)  # for ccache
-  endif()
+  weir_precompile(weir_tests <gmock/gmock.h> <gtest/gtest.h>)
 
   # Those that look into the database: as for weir_services.
   set_source_files_properties(
