@@ -16,7 +16,8 @@
 // was taken before.
 //
 // What is known to hold: a refusal by a state that was seen within the last second, since other
-// hosts can only have used more. What was given back, or deleted by hand, is seen a second late.
+// hosts can only have used more. It says how long to wait as far as this host knows: at least that.
+// What was given back, or deleted by hand, is seen a second late.
 //
 // Pure: it neither sends nor waits, and time is an argument. Whoever runs it does, on one thread:
 //
