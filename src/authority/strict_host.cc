@@ -28,6 +28,7 @@ std::uint64_t StrictHostOptions::RandomSeed() {
 StrictHost::StrictHost(StrictHostOptions options)
     : options_(std::move(options)),
       breaker_(options_.breaker, options_.seed),
+      clock_(options_.pace),
       keys_(options_.most_keys, options_.place_of),
       stamps_(options_.seed) {}
 
@@ -79,20 +80,25 @@ bool StrictHost::Ask(std::span<const StrictAsk> asks, StrictIntent intent, Waite
   return false;
 }
 
-// Others can only have used more since.
+// Others can only have used more since. The time may be later than it seems, so it has to be
+// refused at the latest that it can be; a retry at the very moment that was promised is asked
+// about.
 bool StrictHost::IsKnownRefusal(std::span<const StrictAsk> asks, Instant now,
                                 std::span<Decision> decisions) {
   if (!clock_.is_known()) return false;
-  const Instant at = clock_.At(now);
+  const Instant earliest = clock_.EarliestAt(now);
+  const Instant latest = clock_.LatestAt(now);
   bool is_refused = false;
   for (std::size_t i = 0; i < asks.size(); ++i) {
-    const StrictKey* const key = keys_.Find(asks[i].key);
+    const StrictAsk& ask = asks[i];
+    const StrictKey* const key = keys_.Find(ask.key);
     if (key == nullptr || !key->is_seen || now - key->seen_at > kTrusted) return false;
-    if (asks[i].limit->plan().counts_refusals()) return false;  // this one has to be counted
-    const auto decision = key->state.Look(*asks[i].limit->written(), asks[i].cost, at);
+    if (ask.limit->plan().counts_refusals()) return false;  // this one has to be counted
+    const auto decision = key->state.Look(*ask.limit->written(), ask.cost, earliest);
     if (!decision) return false;
     decisions[i] = *decision;
-    is_refused = is_refused || !decision->allowed();
+    if (is_refused || decision->allowed()) continue;
+    is_refused = !key->state.Look(*ask.limit->written(), ask.cost, latest)->allowed();
   }
   return is_refused;
 }
@@ -159,7 +165,7 @@ void StrictHost::Decide(ExchangePointer exchange, Seen seen, Instant now) {
   std::erase_if(exchange->requests, [](const RequestPointer& r) { return r->is_over; });
   if (exchange->requests.empty()) return Release(std::move(exchange), now);
   if (!clock_.is_known()) return Send(std::move(exchange), now, now);  // a look tells the time
-  const Instant at = clock_.At(now);
+  const Instant at = clock_.EarliestAt(now);
   if (seen == Seen::kBefore) exchange->ForgetWhatIsGone(at - kGone);
   const bool changes_something = exchange->Decide(at);
   // Nothing is to be written, and what it was decided on has just been said.
@@ -241,7 +247,7 @@ void StrictHost::FinishStage(const RequestPointer& request, Instant now) {
     for (StrictPart& part : request->parts) {  // those that were not asked any more
       if (request->StageOf(part) <= request->stage) continue;
       StrictState state = part.key->state;
-      part.decision = state.Peek(part.limit.written(), part.cost, clock_.At(now));
+      part.decision = state.Peek(part.limit.written(), part.cost, clock_.EarliestAt(now));
     }
   }
   Settle(*request);
@@ -254,8 +260,8 @@ void StrictHost::GiveBack(StrictRequest& request, Instant now) {
     if (request.StageOf(part) >= request.stage) continue;
     refund->parts.push_back(part);
     StrictState state = part.key->state;  // what it will be
-    state.Refund(part.limit.written(), part.cost, clock_.At(now), part.taken);
-    part.decision = state.Peek(part.limit.written(), part.cost, clock_.At(now));
+    state.Refund(part.limit.written(), part.cost, clock_.EarliestAt(now), part.taken);
+    part.decision = state.Peek(part.limit.written(), part.cost, clock_.EarliestAt(now));
   }
   refund->places.assign(request.places.begin(),
                         request.places.begin() + static_cast<std::ptrdiff_t>(request.stage));
@@ -304,7 +310,7 @@ void StrictHost::FallAndSettle(StrictRequest& request, Instant now) {
 // All or nothing here too. What was taken in another place counts.
 void StrictHost::Fall(StrictRequest& request, Instant now) {
   ++counts_.fallen;
-  const Instant at = clock_.is_known() ? clock_.At(now) : now;
+  const Instant at = clock_.is_known() ? clock_.EarliestAt(now) : now;
   bool is_refused = false;
   for (StrictPart& part : request.parts) {
     if (request.StageOf(part) < request.stage) continue;

@@ -16,7 +16,8 @@
 // was taken before.
 //
 // What is known to hold: a refusal by a state that was seen within the last second, since other
-// hosts can only have used more. What was given back, or deleted by hand, is seen a second late.
+// hosts can only have used more. It says how long to wait as far as this host knows: at least that.
+// What was given back, or deleted by hand, is seen a second late.
 //
 // Pure: it neither sends nor waits, and time is an argument. Whoever runs it does, on one thread:
 //
@@ -79,6 +80,9 @@ struct StrictHostOptions {
   BreakerOptions breaker{};
   std::size_t most_keys = 100'000;    // whose states are remembered; quiet ones are dropped first
   std::size_t most_waiting = 10'000;  // requests; of more the failure policy decides at once
+  // Of so many nanoseconds that pass here, one more or one less passes at the store: how well
+  // clocks keep pace, 500 millionths being the worst that is called a clock.
+  std::int64_t pace = 2'000;
   // Where a key lies; those of one place are swapped together (SwapStore::PlaceOf). Empty: all are
   // in one.
   std::function<std::uint16_t(std::string_view)> place_of{};

@@ -2,8 +2,21 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <vector>
+
+#include "algorithm/state.h"
 
 namespace weir::authority {
+namespace {
+
+bool BeginsWithLess(const algorithm::Plan& plan) {
+  const std::vector<std::uint64_t> never_seen(plan.words());
+  algorithm::State state{std::span<const std::uint64_t>(never_seen)};
+  return plan.ForgottenIn(state, Instant{}) > Nanos(0);
+}
+
+}  // namespace
 
 Result<StrictLimit> StrictLimit::Of(const Limit& limit, OnFailure on_failure) {
   Result<algorithm::Plan> plan = algorithm::Plan::Of(limit);
@@ -18,9 +31,9 @@ Result<StrictLimit> StrictLimit::Of(const Limit& limit, OnFailure on_failure) {
   if (text.size() > std::numeric_limits<std::uint16_t>::max()) {
     return Error{"the limit is too long to be written down: use fewer parts"};
   }
-  return StrictLimit(
-      std::make_shared<const WrittenLimit>(WrittenLimit{std::move(text), std::move(*plan)}),
-      on_failure);
+  const Nanos kept_for = BeginsWithLess(*plan) ? kKeptFor : Nanos(0);
+  WrittenLimit written{std::move(text), std::move(*plan), kept_for};
+  return StrictLimit(std::make_shared<const WrittenLimit>(std::move(written)), on_failure);
 }
 
 std::shared_ptr<const WrittenLimit> WrittenLimits::Find(std::string_view text) {

@@ -4,6 +4,7 @@
 // key's state (strict_host.h).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@
 #include "authority/host_key.h"
 #include "weir/limit.h"
 #include "weir/result.h"
+#include "weir/units.h"
 
 namespace weir::authority {
 
@@ -22,6 +24,10 @@ namespace weir::authority {
 struct WrittenLimit {
   std::string text;  // Limit::ToString()
   algorithm::Plan plan;
+  // How much longer a state is kept than it is remembered. Nothing, where a key never seen and a
+  // key long idle are the same. They are not where a key begins with less than it can have (a
+  // pacer, a bucket with `initial`): forgotten at once, it would begin anew after each pause.
+  Nanos kept_for{0};
 };
 
 // Limits by their texts, so that each is read once.
@@ -42,6 +48,8 @@ class StrictLimit {
   // A state is sent whole with each change, so it must not be large: 64 KiB, a sliding log of some
   // 4,000 permits.
   static constexpr std::size_t kMostWords = 8'192;
+  // WrittenLimit::kept_for of those that begin with less.
+  static constexpr Nanos kKeptFor = std::chrono::hours(24);
 
   // Fails if the limit makes no sense, or its state is too large.
   static Result<StrictLimit> Of(const Limit& limit, OnFailure on_failure = OnFailure::kLocal);

@@ -162,7 +162,8 @@ Nanos StrictState::ForgottenIn(Instant now) const {
   const Instant here = Later(now, Nanos(set_back_ns_));
   const Instant from = std::max(here, latest());  // the store's clock is still behind that
   State state{std::span<const std::uint64_t>(words_)};
-  return SatAdd(limit_->plan.ForgottenIn(state, from), from - here);
+  const Instant until = Later(Later(from, limit_->plan.ForgottenIn(state, from)), limit_->kept_for);
+  return until - here;
 }
 
 }  // namespace weir::authority

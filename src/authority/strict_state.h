@@ -51,7 +51,7 @@ class StrictState {
   [[nodiscard]] std::optional<Decision> Look(const WrittenLimit& limit, Permits cost,
                                              Instant now) const;
 
-  // Until nothing of it is remembered any more. REQUIRES: as Write().
+  // Until a key never seen will do as well. REQUIRES: as Write().
   [[nodiscard]] Nanos ForgottenIn(Instant now) const;
   [[nodiscard]] bool IsForgottenAt(Instant now) const {
     return limit_ != nullptr && ForgottenIn(now) == Nanos(0);
