@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/check.h"
+#include "base/freed_by.h"
 
 namespace weir {
 namespace {
@@ -35,7 +36,7 @@ std::string PemOf(EVP_PKEY* key) {
 void AddExtension(X509* certificate, X509* issuer, int kind, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx(&context, issuer, certificate, nullptr, nullptr, 0);
-  const std::unique_ptr<X509_EXTENSION, net::openssl::Freer<X509_EXTENSION_free>> extension(
+  const std::unique_ptr<X509_EXTENSION, FreedBy<X509_EXTENSION_free>> extension(
       X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
   WEIR_CHECK(extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1);
 }

@@ -9,12 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/freed_by.h"
 #include "tests/certificates.h"
 #include "tests/net_harness.h"
 
 namespace weir::net {
 
-using TlsTicket = std::unique_ptr<SSL_SESSION, openssl::Freer<SSL_SESSION_free>>;
+using TlsTicket = std::unique_ptr<SSL_SESSION, FreedBy<SSL_SESSION_free>>;
 
 struct TlsTestClientOptions {
   std::string ca = {};               // PEM; empty: believes anybody
