@@ -56,7 +56,8 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  // The key of that name, made with `policy` if it is new. Valid until Forget().
+  // The key of that name, made with `policy` if it is new; otherwise with the one it has, which
+  // HostKey::Adopt() changes. Valid until Forget().
   HostKey& Find(const std::string& name, const KeyPolicy& policy);
 
   LocalDecision Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now);

@@ -36,6 +36,19 @@ HostKey::HostKey(std::string name, const KeyPolicy& policy)
       rush_(Nanos(policy.terms.interval) / 4),
       share_(policy.cold_share) {}
 
+void HostKey::Adopt(const KeyPolicy& policy) {
+  const std::uint64_t per_permit = terms().ticks_per_permit;
+  policy_ = policy;
+  warm_.Convert(per_permit, terms().ticks_per_permit);
+  view_.Convert(per_permit, terms().ticks_per_permit);
+  meter_ = DemandMeter(MeterWindow(terms()));
+  rush_ = DemandMeter(Nanos(terms().interval) / 4);
+  if (policy_.mode != Mode::kLease) is_leasing_ = false;
+  denied_until_ = Instant{};  // was refused under the limit before
+  const std::uint64_t owed = std::min(unreported_, terms().burst);
+  forgiven_ += std::exchange(unreported_, owed) - owed;
+}
+
 LocalDecision HostKey::Ask(std::uint64_t cost, Instant now) {
   if (cost > terms().burst) return {Answer::kNever, Nanos::max()};
   meter_.Add(cost, now);

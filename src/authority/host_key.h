@@ -59,6 +59,10 @@ class HostKey {
  public:
   HostKey(std::string name, const KeyPolicy& policy);
 
+  // The limit has changed. What is held, owed and used stays what it is, in permits. REQUIRES: none
+  // of its requests is yet to be sent
+  void Adopt(const KeyPolicy& policy);
+
   // Decides about a request that costs `cost`, if that can be done here.
   LocalDecision Ask(std::uint64_t cost, Instant now);
 

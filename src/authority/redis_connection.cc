@@ -174,7 +174,13 @@ void RedisConnection::Close() {
 }
 
 std::string RedisConnection::WhyLost(int error) const {
-  return tls_ && !tls_->problem().empty() ? tls_->problem() : Reason(error);
+  std::string why = tls_ && !tls_->problem().empty() ? tls_->problem() : Reason(error);
+  // With TLS 1.3 a server refuses behind the handshake, and what it says may be lost with the
+  // connection.
+  if (state_ == State::kHello && options_.tls && options_.tls->certificate.empty()) {
+    why += "; it may ask clients for a certificate, and none is configured";
+  }
+  return why;
 }
 
 void RedisConnection::Lose(std::string problem) {
