@@ -1,16 +1,18 @@
-// Who is measured by cluster_bench.cc: a host of a cluster, and a counter in Redis that expires.
+// Who is measured by cluster_bench.cc: a host of a cluster, a counter in Redis that expires, and a
+// script that does nothing.
 //
-// Both are asked in the same way, by a loop on the same thread: Ask() some questions about one key,
-// as many of them as may wait; turn the loop; Exchange(). Anything but an answer of Redis ends the
-// benchmark.
+// All are asked in the same way, by a loop on the same thread: Ask() some questions, as many of
+// them as may wait; turn the loop; Exchange(). Anything but an answer of Redis ends the benchmark.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "authority/host.h"
 #include "authority/redis_authority.h"
@@ -50,16 +52,17 @@ inline authority::KeyPolicy Policy(std::uint64_t rate, Mode mode) {
   return {.terms = authority::Terms::Of(Quota::PerSecond(rate)).value(), .mode = mode};
 }
 
-// A host that is asked about one key.
+// A host that is asked about so many keys in turn.
 class AskedHost : public authority::Replies {
  public:
-  AskedHost(net::Loop& loop, const net::Endpoint& redis, std::string key,
+  AskedHost(net::Loop& loop, const net::Endpoint& redis, const std::string& key, std::size_t keys,
             const authority::KeyPolicy& policy)
       : loop_(loop),
-        key_(std::move(key)),
         policy_(policy),
         host_({.deadline = kDeadline}),
-        authority_(loop, RedisAt(redis)) {}
+        authority_(loop, RedisAt(redis)) {
+    for (std::size_t i = 0; i < keys; ++i) keys_.push_back(key + ":" + std::to_string(i));
+  }
 
   void OnReply(authority::Ticket ticket, const authority::SyncReply& reply) override {
     if (reply.outcome != Outcome::kDone) Fail("an exchange failed: " + authority_.problem());
@@ -69,7 +72,7 @@ class AskedHost : public authority::Replies {
     // Who waits is known by when it asked.
     const auto waiter = static_cast<authority::Waiter>(loop_.now().time_since_epoch().count());
     for (; questions > 0 && waiting_ < kQueue; --questions) {
-      authority::HostKey& key = host_.Find(key_, policy_);
+      authority::HostKey& key = host_.Find(keys_[asked_++ % keys_.size()], policy_);
       const authority::LocalDecision decision = host_.Ask(key, 1, waiter, loop_.now());
       if (decision.answer == Answer::kAsk) {
         ++waiting_;
@@ -101,7 +104,7 @@ class AskedHost : public authority::Replies {
   void CheckPromise() const {
     const double added =
         policy_.mode == Mode::kLease ? static_cast<double>(policy_.terms.presale) : 0;
-    const auto burst = static_cast<double>(policy_.terms.burst);
+    const auto burst = static_cast<double>(policy_.terms.burst * keys_.size());
     const double most = burst + burst * score_.seconds + added;  // as much as flows in a second
     if (static_cast<double>(score_.admitted) > most)
       Fail("more was admitted than the limit allows");
@@ -123,42 +126,29 @@ class AskedHost : public authority::Replies {
   }
 
   net::Loop& loop_;
-  std::string key_;
+  std::vector<std::string> keys_;
   authority::KeyPolicy policy_;
   authority::Host host_;
   authority::RedisAuthority authority_;
+  std::uint64_t asked_ = 0;
   std::uint64_t waiting_ = 0;
   Score score_;
 };
 
-// A counter for each second, INCR and EXPIRE: a window, not a bucket, and no refusal is remembered.
-class AskedCounter : public authority::RedisConnection::Client {
+// Commands, each of which answers a number.
+class AskedRedis : public authority::RedisConnection::Client {
  public:
-  AskedCounter(net::Loop& loop, const net::Endpoint& redis, std::string key)
-      : loop_(loop), key_(std::move(key)), connection_(loop, redis, {}, *this) {}
+  AskedRedis(net::Loop& loop, const net::Endpoint& redis)
+      : loop_(loop), connection_(loop, redis, {}, *this) {}
 
   void OnAnswer(authority::RedisConnection& connection, authority::RedisConnection::Tag tag,
                 Outcome outcome, wire::RespValue answer) override {
     if (outcome != Outcome::kDone) Fail("a command failed: " + connection.problem());
     if (!answer.is(wire::RespKind::kInteger)) Fail("no number: " + std::string(answer.text()));
-    if (tag == kExpire) return;
+    if (tag != kDecides) return;
     --waiting_;
     ++score_.decisions;
     score_.admitted += answer.integer() <= static_cast<std::int64_t>(kHot) ? 1 : 0;
-  }
-  void Ask(std::uint64_t questions) {
-    const auto second = std::chrono::floor<std::chrono::seconds>(loop_.now().time_since_epoch());
-    const std::string key = key_ + std::to_string(second.count());
-    // Once a turn, not for each of them: in favour of the counter.
-    std::string count;
-    wire::AppendRespCommand({"INCR", key}, count);
-    std::string expire;
-    wire::AppendRespCommand({"EXPIRE", key, "2"}, expire);
-    for (; questions > 0 && waiting_ < kQueue; --questions) {
-      ++waiting_;
-      connection_.Send(count, kCount);
-      connection_.Send(expire, kExpire);
-    }
   }
   void Exchange() {}
 
@@ -168,15 +158,61 @@ class AskedCounter : public authority::RedisConnection::Client {
   void CheckPromise() const {}
   void Took(double seconds) { score_.seconds = seconds; }
 
- private:
-  static constexpr authority::RedisConnection::Tag kCount = 0;
-  static constexpr authority::RedisConnection::Tag kExpire = 1;
+ protected:
+  static constexpr authority::RedisConnection::Tag kDecides = 0;
+  static constexpr authority::RedisConnection::Tag kFollows = 1;
 
+  net::Loop& loop() { return loop_; }
+  bool may_wait() const { return waiting_ < kQueue; }
+  void Send(const std::string& command, authority::RedisConnection::Tag tag) {
+    waiting_ += tag == kDecides ? 1 : 0;
+    connection_.Send(command, tag);
+  }
+
+ private:
   net::Loop& loop_;
-  std::string key_;
   authority::RedisConnection connection_;
   std::uint64_t waiting_ = 0;
   Score score_;
+};
+
+// A counter for each second, INCR and EXPIRE: a window, not a bucket, and no refusal is remembered.
+class AskedCounter : public AskedRedis {
+ public:
+  AskedCounter(net::Loop& loop, const net::Endpoint& redis, std::string key)
+      : AskedRedis(loop, redis), key_(std::move(key)) {}
+
+  void Ask(std::uint64_t questions) {
+    const auto second = std::chrono::floor<std::chrono::seconds>(loop().now().time_since_epoch());
+    const std::string key = key_ + std::to_string(second.count());
+    // Once a turn, not for each of them: in favour of the counter.
+    std::string count;
+    wire::AppendRespCommand({"INCR", key}, count);
+    std::string expire;
+    wire::AppendRespCommand({"EXPIRE", key, "2"}, expire);
+    for (; questions > 0 && may_wait(); --questions) {
+      Send(count, kDecides);
+      Send(expire, kFollows);
+    }
+  }
+
+ private:
+  std::string key_;
+};
+
+// A script that answers a number: what any script costs at least.
+class AskedScript : public AskedRedis {
+ public:
+  AskedScript(net::Loop& loop, const net::Endpoint& redis, const std::string& digest)
+      : AskedRedis(loop, redis) {
+    wire::AppendRespCommand({"EVALSHA", digest, "1", "key"}, call_);
+  }
+  void Ask(std::uint64_t questions) {
+    for (; questions > 0 && may_wait(); --questions) Send(call_, kDecides);
+  }
+
+ private:
+  std::string call_;
 };
 
 }  // namespace weir::bench

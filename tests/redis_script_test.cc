@@ -73,7 +73,7 @@ std::string Show(const Account& account) {
   std::string text;
   for (const std::uint64_t number :
        {account.used, account.at, account.epoch, account.reserved, account.reserved_before,
-        account.demand, account.demand_before, account.per_permit}) {
+        account.demand, account.demand_before, account.per_permit, account.epoch_length}) {
     text += (text.empty() ? "" : " ") + std::to_string(number);
   }
   return text;
@@ -226,16 +226,16 @@ TEST(RedisScriptConcurrentTest, ConvertsWhatWasUsedUnderAnotherLimitAsTheArithme
   AreTheSame(Changes::kAllTheTime, 20'240'603);
 }
 
-// As an older Weir left it: seven numbers, without the ticks of a permit.
+// As an older Weir left it: seven numbers, and nothing about the limit.
 TEST(RedisScriptConcurrentTest, ReadsATextAsOfTheCurrentLimit) {
   RedisServer redis;
   Pipeline pipeline(redis.endpoint());
   const Terms terms = Terms::Of(Quota::PerSecond(3).Burst(10)).value();
   constexpr std::uint64_t kNow = 1'700'000'000'000'000;
   Account account{.used = 7 * terms.ticks_per_permit, .at = kNow - 1, .epoch = 12, .demand = 5};
-  std::string stored = Show(account);
-  stored.resize(stored.rfind(' '));
-  redis.Ask({"SET", "key", stored});
+  account.epoch_length = static_cast<std::uint64_t>(terms.epoch.count());
+  redis.Ask({"SET", "key",
+             std::to_string(account.used) + " " + std::to_string(kNow - 1) + " 12 0 0 5 0"});
   const SyncRequest request{.key = "key", .terms = &terms, .take = 3};
   const SyncReply expected = Execute(request, account, kNow);
   EXPECT_EQ(expected.taken, 1U);

@@ -43,8 +43,10 @@ class Execution {
   void Turn(std::uint64_t now) {
     const std::uint64_t epoch = now / Count(terms_.epoch);
     phase_ = now % Count(terms_.epoch);
-    if (epoch == account_.epoch) return;
-    const bool is_next = epoch == account_.epoch + 1;
+    const bool is_comparable =
+        std::exchange(account_.epoch_length, Count(terms_.epoch)) == Count(terms_.epoch);
+    if (is_comparable && epoch == account_.epoch) return;
+    const bool is_next = is_comparable && epoch == account_.epoch + 1;
     Expire(account_.reserved_before);
     if (!is_next) Expire(account_.reserved);
     account_.reserved_before = is_next ? account_.reserved : 0;

@@ -17,8 +17,8 @@
 //               A clock that is set back gives nothing, one that is set forward what it says.
 //  2. epoch     e = now / epoch. If e = epoch_ + 1: what was reserved before is used now,
 //               what is reserved becomes reserved before, demand becomes demand before.
-//               If e is any other: all that was reserved is used now, and demand is forgotten.
-//               So it is when the length of an epoch changes with the limit: the count is another.
+//               If e is any other, or epochs had another length: all that was reserved is used now,
+//               and demand is forgotten.
 //  3. report    If the request's epoch is e or e - 1, its reservation (spent + returned + kept)
 //               leaves reserved or reserved_before (down to 0), `spent` is used, and `kept` is
 //               reserved, up to 4 * burst in all. If it is older, it was taken for spent in step 2:
@@ -59,7 +59,9 @@ struct Account {
   std::uint64_t reserved_before = 0;  //   and in the one before
   std::uint64_t demand = 0;           // permits, asked for in this epoch
   std::uint64_t demand_before = 0;    //   and in the one before
-  std::uint64_t per_permit = 0;       // ticks of a permit, by which `used` is counted
+  // Of the limit under which all that was counted.
+  std::uint64_t per_permit = 0;    // ticks
+  std::uint64_t epoch_length = 0;  // microseconds
 
   bool operator==(const Account&) const = default;
 };

@@ -26,6 +26,11 @@ class BucketView {
     missing_ = SatSub(missing_, permits * terms.ticks_per_permit);
   }
 
+  // What is missing was counted in other ticks.
+  void Convert(std::uint64_t per_permit, std::uint64_t new_per_permit) {
+    missing_ = Saturate(CeilDiv(Mul(missing_, new_per_permit), Uint128{per_permit}));
+  }
+
   // Until they seem to be there.
   Nanos WaitFor(const Terms& terms, std::uint64_t permits, Instant now) {
     Pass(terms, now);

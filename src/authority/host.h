@@ -68,7 +68,8 @@ class Host {
   // A key that is not known yet. There is room for so many: another that holds nothing and owes
   // nothing may be dropped for it. Null if there is none such.
   HostKey* Make(KeyHash hash, std::string name, const KeyPolicy& policy);
-  // The key of that name, which is made if need be. REQUIRES: there is room
+  // The key of that name, which is made with `policy` if need be; otherwise it has the one it has,
+  // which HostKey::Adopt() changes. REQUIRES: there is room
   HostKey& Find(const std::string& name, const KeyPolicy& policy);
 
   LocalDecision Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now);

@@ -37,6 +37,19 @@ HostKey::HostKey(std::string name, const KeyPolicy& policy)
       share_(policy.cold_share),
       told_tokens_(static_cast<std::int64_t>(policy.terms.burst)) {}
 
+void HostKey::Adopt(const KeyPolicy& policy) {
+  const std::uint64_t per_permit = terms().ticks_per_permit;
+  policy_ = policy;
+  warm_.Convert(per_permit, terms().ticks_per_permit);
+  view_.Convert(per_permit, terms().ticks_per_permit);
+  meter_ = DemandMeter(MeterWindow(terms()));
+  rush_ = DemandMeter(Nanos(terms().interval) / 4);
+  if (policy_.mode != Mode::kLease) is_leasing_ = false;
+  denied_until_ = Instant{};  // was refused under the limit before
+  const std::uint64_t owed = std::min(unreported_, terms().burst);
+  forgiven_ += std::exchange(unreported_, owed) - owed;
+}
+
 LocalDecision HostKey::Ask(std::uint64_t cost, Instant now) {
   if (cost > terms().burst) return {Answer::kNever, Nanos::max()};
   meter_.Add(cost, now);
@@ -249,18 +262,6 @@ LocalDecision HostKey::Look(std::uint64_t cost, Instant now) {
   if (orphaned_ >= cost || reservation_.credit() >= cost) return {};
   if (now < denied_until_ && cost >= denied_cost_) return {Answer::kDeny, denied_until_ - now};
   return {};
-}
-
-void HostKey::SetPolicy(const KeyPolicy& policy, Instant now) {
-  const std::uint64_t owed = warm_.Owed(terms(), share_, now);
-  const auto left = static_cast<std::int64_t>(Remaining(now));
-  policy_ = policy;
-  meter_ = DemandMeter(MeterWindow(terms()));
-  rush_ = DemandMeter(Nanos(terms().interval) / 4);
-  warm_ = WarmBucket();
-  warm_.Note(terms(), share_, owed, now);
-  view_.Learn(terms(), left, 0, now);
-  denied_until_ = Instant();
 }
 
 bool HostKey::IsQuiet() const {

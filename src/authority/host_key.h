@@ -61,6 +61,10 @@ class HostKey {
  public:
   HostKey(std::string name, const KeyPolicy& policy);
 
+  // The limit has changed. What is held, owed and used stays what it is, in permits. REQUIRES: none
+  // of its requests is yet to be sent
+  void Adopt(const KeyPolicy& policy);
+
   // Decides about a request that costs `cost`, if that can be done here.
   LocalDecision Ask(std::uint64_t cost, Instant now);
 
@@ -112,8 +116,6 @@ class HostKey {
   [[nodiscard]] Nanos ResetAfter(Instant now);
   // Whether a request of that cost would be admitted, as far as this host knows; takes nothing.
   [[nodiscard]] LocalDecision Look(std::uint64_t cost, Instant now);
-  // The rule has changed: what is known of the key stays known.
-  void SetPolicy(const KeyPolicy& policy, Instant now);
 
   // For the host only: it looks after this key, has so many requests under way for it, and this is
   // the last take, which others may join.

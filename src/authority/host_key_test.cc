@@ -260,6 +260,28 @@ TEST(HostKeyTest, ADebtThatIsGivenBackIsNotTold) {
   EXPECT_EQ(request.refund, 0);
 }
 
+TEST(HostKeyTest, AnotherLimitIsInForceAtOnceAndWhatWasAdmittedCounts) {
+  HostKey key("k", PolicyOf(Quota::PerSecond(100), Mode::kStrict, OnFailure::kLocal));
+  key.OnReply(1, 1, Refused(microseconds(5'000)), At(0), At(0));
+  for (int i = 0; i < 30; ++i) key.Fallback(1, Outcome::kNotDone, At(0));
+  key.Adopt(PolicyOf(Quota::PerMinute(40), Mode::kStrict, OnFailure::kLocal));
+  EXPECT_EQ(key.Ask(1, At(0)).answer, Answer::kAsk) << "the refusal was of the limit before";
+  EXPECT_EQ(key.Ask(41, At(0)).answer, Answer::kNever);
+  EXPECT_EQ(key.debt(), 30);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(key.Fallback(1, Outcome::kNotDone, At(0)).answer, Answer::kAllow) << i;
+  }
+  EXPECT_EQ(key.Fallback(1, Outcome::kNotDone, At(0)).answer, Answer::kDeny);
+  key.Adopt(PolicyOf(Quota::PerMinute(5), Mode::kStrict, OnFailure::kLocal));
+  EXPECT_EQ(key.debt(), 5) << "at most a burst";
+}
+
+TEST(HostKeyTest, AKeyThatIsNotLeasedAnyMoreGivesBackWhatItHolds) {
+  HostKey key = Leasing(20);
+  key.Adopt(PolicyOf(Quota::PerSecond(10'000), Mode::kStrict));
+  EXPECT_EQ(key.MakeRequest(2, 0, At(20)).returned, 20);
+}
+
 TEST(HostTest, ARefundOfAStrictKeyIsToldSoonAndEndsTheRefusal) {
   Host host({});
   HostKey& key = host.Find("k", PolicyOf(Quota::PerSecond(10), Mode::kStrict));

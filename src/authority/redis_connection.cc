@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "net/dial.h"
+#include "net/tls_client_settings.h"
 #include "wire/resp_command.h"
 
 namespace weir::authority {
@@ -77,10 +78,37 @@ void RedisConnection::OnReady(std::uint32_t events) {
   if (state_ == State::kDialling) {
     if (const int error = net::DialProblem(socket_); error != 0) return Lose(Reason(error));
     WatchFor(EPOLLIN);
-    return Greet(State::kHello);
+    return options_.tls ? Encrypt() : Greet(State::kHello);
   }
+  if (state_ == State::kShaking) return ShakeHands();
   if ((events & EPOLLOUT) != 0) Flush();
-  if (socket_.is_open() && (events & ~EPOLLOUT) != 0) Read();
+  if (!socket_.is_open() || (events & ~EPOLLOUT) == 0) return;
+  do {
+    Read();
+  } while (tls_ && tls_->has_more());
+}
+
+void RedisConnection::Encrypt() {
+  const RedisTls& tls = *options_.tls;
+  Result<net::openssl::Context> context = net::MakeClientContext(
+      {.ca = tls.ca, .certificate = tls.certificate, .key = tls.key, .protocol = ""});
+  if (!context) return Lose(context.error().message);
+  tls_.emplace(**context, socket_.get(),
+               tls.server_name.empty() ? endpoint_.host : tls.server_name);
+  state_ = State::kShaking;
+  ShakeHands();
+}
+
+void RedisConnection::ShakeHands() {
+  switch (tls_->ShakeHands()) {
+    case net::TlsClientStream::Shake::kGoesOn:
+      return WatchFor(tls_->wants_room() ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    case net::TlsClientStream::Shake::kFailed:
+      return Lose(WhyLost(errno));
+    case net::TlsClientStream::Shake::kDone:
+      WatchFor(EPOLLIN);
+      return Greet(State::kHello);
+  }
 }
 
 // The greeting goes step by step, past what was sent meanwhile: that waits until it is over.
@@ -102,7 +130,7 @@ void RedisConnection::Greet(State step) {
   }
   state_ = step;
   // A socket that was never written to takes as little as this at once, or is broken.
-  if (Transmit(command) != static_cast<std::ptrdiff_t>(command.size())) Lose(Reason(errno));
+  if (Transmit(command) != static_cast<std::ptrdiff_t>(command.size())) Lose(WhyLost(errno));
 }
 
 void RedisConnection::OnGreeting(wire::RespValue answer) {
@@ -135,6 +163,7 @@ void RedisConnection::BeUp() {
 // --- losing --------------------------------------------------------------------------------------
 
 void RedisConnection::Close() {
+  tls_.reset();  // says goodbye
   if (socket_.is_open()) loop_.Unwatch(socket_.get());
   socket_ = Descriptor();
   loop_.Cancel(dial_timer_);
@@ -142,6 +171,16 @@ void RedisConnection::Close() {
   loop_.Cancel(patience_timer_);
   flush_timer_ = patience_timer_ = net::Loop::kNoTimer;
   state_ = State::kDown;
+}
+
+std::string RedisConnection::WhyLost(int error) const {
+  std::string why = tls_ && !tls_->problem().empty() ? tls_->problem() : Reason(error);
+  // With TLS 1.3 a server refuses behind the handshake, and what it says may be lost with the
+  // connection.
+  if (state_ == State::kHello && options_.tls && options_.tls->certificate.empty()) {
+    why += "; it may ask clients for a certificate, and none is configured";
+  }
+  return why;
 }
 
 void RedisConnection::Lose(std::string problem) {
@@ -205,7 +244,7 @@ void RedisConnection::Flush() {
   while (sent_ < unsent_.size()) {
     const std::ptrdiff_t put = Transmit(std::string_view(unsent_).substr(sent_));
     if (put < 0) {
-      if (errno != EAGAIN) return Lose(Reason(errno));
+      if (errno != EAGAIN) return Lose(WhyLost(errno));
       return WatchFor(EPOLLIN | EPOLLOUT);
     }
     sent_ += static_cast<std::size_t>(put);
@@ -228,7 +267,7 @@ void RedisConnection::Read() {
   std::array<char, 65'536> block;  // NOLINT(cppcoreguidelines-pro-type-member-init): is filled
   const std::ptrdiff_t got = Receive(block);
   if (got < 0) {
-    if (errno != EAGAIN) Lose(Reason(errno));
+    if (errno != EAGAIN) Lose(WhyLost(errno));
     return;
   }
   if (got == 0) return Lose("the server closed the connection");
@@ -272,10 +311,12 @@ bool RedisConnection::Take(wire::RespValue answer) {
 }
 
 std::ptrdiff_t RedisConnection::Receive(std::span<char> buffer) {
+  if (tls_) return tls_->Receive(buffer);
   return recv(socket_.get(), buffer.data(), buffer.size(), 0);
 }
 
 std::ptrdiff_t RedisConnection::Transmit(std::string_view bytes) {
+  if (tls_) return tls_->Transmit(bytes);
   return send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 

@@ -1,9 +1,9 @@
 // One connection to one Redis, kept up: commands go out in one write per turn of the loop, answers
 // come back in order, and every command is answered exactly once.
 //
-//     down --timer--> dialling --> greeting --> up --lost--> down
-//                        |            |                       ^
-//                        +------------+------ failed ---------+
+//     down --timer--> dialling --> shaking hands (TLS) --> greeting --> up --lost--> down
+//                        |               |                    |                       ^
+//                        +---------------+--------------------+------ failed ---------+
 //
 // What became of a command is known to the byte: one whose last byte was handed to the kernel
 // before the connection was lost may have been executed (kUnknown), any other was not (kNotDone).
@@ -12,8 +12,7 @@
 // While a first connection is being made, commands wait for it. After a failure they do not: they
 // are kNotDone at once until the server greets again.
 //
-// Bytes come in by Receive() and go out by Transmit() only: there is where encryption has its
-// place.
+// Bytes come in by Receive() and go out by Transmit() only, encrypted or not.
 //
 // Thread safety: the loop's thread only.
 #pragma once
@@ -34,6 +33,7 @@
 #include "net/endpoint.h"
 #include "net/loop.h"
 #include "net/resolve.h"
+#include "net/tls_client_stream.h"
 #include "wire/resp_value.h"
 
 namespace weir::authority {
@@ -44,8 +44,18 @@ struct RedisLogin {
   int database = 0;
 };
 
+// All files are PEM, and read again for each connection: what was exchanged is used from the next
+// one on.
+struct RedisTls {
+  std::string ca = {};           // a file: who vouches for the server; empty: the system's
+  std::string server_name = {};  // that its certificate must have; empty: the host that is asked
+  std::string certificate = {};  // files of our own, for a server that asks; empty: none
+  std::string key = {};
+};
+
 struct RedisConnectionOptions {
   RedisLogin login;
+  std::optional<RedisTls> tls;  // none: plain
   std::string opening;  // a command that each connection begins with; its answer is not looked at
   Nanos connect_patience = std::chrono::milliseconds(500);  // until the greeting is answered
   Nanos patience = std::chrono::seconds(1);                 // for the answer to a command
@@ -91,7 +101,7 @@ class RedisConnection final : public net::Loop::Watcher {
   void OnReady(std::uint32_t events) override;
 
  private:
-  enum class State : std::uint8_t { kDown, kDialling, kHello, kAuth, kSelect, kUp };
+  enum class State : std::uint8_t { kDown, kDialling, kShaking, kHello, kAuth, kSelect, kUp };
 
   struct UnderWay {
     Tag tag;
@@ -101,6 +111,8 @@ class RedisConnection final : public net::Loop::Watcher {
 
   void Connect();
   void Dial(const Result<net::SocketAddress>& address);
+  void Encrypt();
+  void ShakeHands();
   void Greet(State step);
   void OnGreeting(wire::RespValue answer);
   void OnRefusal(wire::RespValue answer);
@@ -112,6 +124,7 @@ class RedisConnection final : public net::Loop::Watcher {
   void WatchFor(std::uint32_t events);
   void BePatient();
   void OnPatienceOver();
+  [[nodiscard]] std::string WhyLost(int error) const;
   void Lose(std::string problem);
   void Close();
 
@@ -127,6 +140,7 @@ class RedisConnection final : public net::Loop::Watcher {
   State state_ = State::kDown;
   std::optional<net::Resolution> resolution_;  // of its name
   Descriptor socket_;
+  std::optional<net::TlsClientStream> tls_;            // of socket_
   std::uint32_t interest_ = 0;                         // what the kernel was asked to tell
   std::uint64_t connections_ = 0;                      // made so far
   int failures_ = 0;                                   // since the last one that was up

@@ -33,20 +33,21 @@ if now == 0 then
 end
 
 local used, at, epoch, reserved, reserved_before, demand, demand_before = 0, now, 0, 0, 0, 0, 0
-local was_per_permit = per_permit
+local was_per_permit, was_epoch_length = per_permit, epoch_length
 local stored = redis.call('GET', KEYS[1])
 if stored then
   local mark
-  if #stored == 65 then
-    mark, used, at, epoch, reserved, reserved_before, demand, demand_before, was_per_permit =
-      read('<Bdddddddd', stored)
+  if #stored == 42 then
+    mark, used, at, reserved, reserved_before, demand, demand_before, was_per_permit,
+      was_epoch_length = read('<BI7I7I4I4I4I4I7I4', stored)
+    epoch = (at - at % was_epoch_length) / was_epoch_length
   end
-  if mark ~= 87 then  -- not a 'W': a text, as it once was, without the ticks of a permit
+  if mark ~= 87 then  -- not a 'W': a text, as it once was, which does not say of which limit
     local text = {string.match(stored, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')}
     if #text == 0 then return redis.error_reply('ERR the key is not one of weir') end
     for i = 1, 7 do text[i] = tonumber(text[i]) end
     used, at, epoch, reserved, reserved_before, demand, demand_before = unpack(text)
-    was_per_permit = per_permit
+    was_per_permit, was_epoch_length = per_permit, epoch_length
   end
 end
 
@@ -84,9 +85,9 @@ end
 -- 2. epoch
 local phase = now % epoch_length
 local this_epoch = (now - phase) / epoch_length
-if this_epoch ~= epoch then
+if this_epoch ~= epoch or was_epoch_length ~= epoch_length then
   local expired = reserved_before
-  if this_epoch == epoch + 1 then
+  if this_epoch == epoch + 1 and was_epoch_length == epoch_length then
     reserved_before, demand_before = reserved, demand
   else
     expired = expired + reserved
@@ -184,8 +185,8 @@ end
 local gone = capacity - room
 local forgotten_in = (gone + -gone % per_micro) / per_micro + 2 * epoch_length
 redis.call('SET', KEYS[1],
-           struct.pack('<Bdddddddd', 87, used, now, epoch, reserved, reserved_before,
-                       demand, demand_before, per_permit),
+           struct.pack('<BI7I7I4I4I4I4I7I4', 87, used, now, reserved, reserved_before,
+                       demand, demand_before, per_permit, epoch_length),
            'PX', (forgotten_in + -forgotten_in % 1000) / 1000 + slack)
 return struct.pack('<ddddddddd', taken, renewed, grant, lease, epoch, lease > 0 and horizon or 0,
                    deny_for, (room - room % per_permit) / per_permit, share)
@@ -193,7 +194,7 @@ return struct.pack('<ddddddddd', taken, renewed, grant, lease, epoch, lease > 0 
 
 constexpr std::size_t kPlainNumbers = 12;
 constexpr std::size_t kAnswers = 9;
-constexpr std::size_t kStored = 8;
+constexpr std::size_t kStored = 42;  // bytes
 
 std::string HexDigest(std::string_view text) {
   std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
@@ -216,15 +217,22 @@ char* WriteNumber(std::uint64_t number, char* to) {
   return to;
 }
 
+// The lowest byte first.
+std::uint64_t ReadWhole(std::string_view bytes) {
+  std::uint64_t whole = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) {
+    whole = whole << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  return whole;
+}
+
 // Nothing if there are more or fewer, or one is not whole, or more than a script counts.
 template <std::size_t kCount>
 std::optional<std::array<std::int64_t, kCount>> ReadNumbers(std::string_view bytes) {
   if (bytes.size() != kCount * kNumber) return std::nullopt;
   std::array<std::int64_t, kCount> numbers{};
   for (std::int64_t& whole : numbers) {
-    std::uint64_t bits = 0;
-    for (std::size_t i = kNumber; i-- > 0;) bits = bits << 8 | static_cast<unsigned char>(bytes[i]);
-    const auto number = std::bit_cast<double>(bits);
+    const auto number = std::bit_cast<double>(ReadWhole(bytes.substr(0, kNumber)));
     if (!(std::abs(number) <= 0x1p53) || number != std::trunc(number)) return std::nullopt;
     whole = static_cast<std::int64_t>(number);
     bytes.remove_prefix(kNumber);
@@ -284,18 +292,25 @@ void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptT
 }
 
 std::optional<Account> ReadAccount(std::string_view stored) {
-  if (stored.empty() || stored.front() != 'W') return std::nullopt;
-  const auto numbers = ReadNumbers<kStored>(stored.substr(1));
-  if (!numbers || *std::min_element(numbers->begin(), numbers->end()) < 0) return std::nullopt;
-  const auto at = [&](std::size_t i) { return static_cast<std::uint64_t>((*numbers)[i]); };
-  return Account{.used = at(0),
-                 .at = at(1),
-                 .epoch = at(2),
-                 .reserved = at(3),
-                 .reserved_before = at(4),
-                 .demand = at(5),
-                 .demand_before = at(6),
-                 .per_permit = at(7)};
+  if (stored.size() != kStored || stored.front() != 'W') return std::nullopt;
+  stored.remove_prefix(1);
+  const auto next = [&](std::size_t size) {
+    const std::uint64_t number = ReadWhole(stored.substr(0, size));
+    stored.remove_prefix(size);
+    return number;
+  };
+  Account account;
+  account.used = next(7);
+  account.at = next(7);
+  account.reserved = next(4);
+  account.reserved_before = next(4);
+  account.demand = next(4);
+  account.demand_before = next(4);
+  account.per_permit = next(7);
+  account.epoch_length = next(4);
+  if (account.epoch_length == 0) return std::nullopt;
+  account.epoch = account.at / account.epoch_length;
+  return account;
 }
 
 std::optional<SyncReply> ReadSyncAnswer(wire::RespValue answer) {

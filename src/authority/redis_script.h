@@ -8,11 +8,13 @@
 //
 // Whatever crosses the wire is one string of numbers, eight bytes each (a double, the lowest byte
 // first): a script reads that with one call, where words cost it more than all the arithmetic. In
-// Redis a key is a 'W' and eight such numbers, as in Account:
+// Redis a key is a 'W' and whole numbers of so many bytes, as in Account, 42 in all (Redis keeps
+// strings of up to 44 in one piece); the epoch follows from the last and the second:
 //
-//     used at epoch reserved reserved_before demand demand_before per_permit
+//     used 7  at 7  reserved 4  reserved_before 4  demand 4  demand_before 4  per_permit 7
+//     epoch_length 4
 //
-// Keys that an older Weir left behind are texts of the first seven, and are read as such.
+// Keys that an older Weir left behind are texts, and are read as of the current limit.
 #pragma once
 
 #include <chrono>

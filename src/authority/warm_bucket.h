@@ -29,6 +29,11 @@ class WarmBucket {
     used_ = SatSub(used_, permits * terms.ticks_per_permit);
   }
 
+  // What was used was counted in other ticks.
+  void Convert(std::uint64_t per_permit, std::uint64_t new_per_permit) {
+    used_ = Saturate(CeilDiv(Mul(used_, new_per_permit), Uint128{per_permit}));
+  }
+
   // Whether there is room for `permits`; takes nothing.
   bool HasRoom(const Terms& terms, std::uint64_t share, std::uint64_t permits, Instant now) {
     Pass(terms, share, now);

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "rule/address.h"
 
 namespace weir::net {
 namespace {
@@ -30,35 +29,11 @@ Result<Descriptor> ConnectTo(const Endpoint& endpoint, std::chrono::milliseconds
   return socket;
 }
 
-Result<openssl::Context> MakeContext(const TlsClientOptions& options) {
-  openssl::Context context(SSL_CTX_new(TLS_client_method()));
-  WEIR_CHECK(context != nullptr);
-  SSL_CTX* const all = context.get();
-  SSL_CTX_set_min_proto_version(all, TLS1_2_VERSION);
-  SSL_CTX_set_options(all, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_verify(all, SSL_VERIFY_PEER, nullptr);
-  ERR_clear_error();
-  const int believes = options.ca.empty() ? SSL_CTX_set_default_verify_paths(all)
-                                          : SSL_CTX_load_verify_file(all, options.ca.c_str());
-  if (believes != 1) {
-    return Error{options.ca + ": there are no certificates in it: " + openssl::TakeError()};
-  }
-  if (options.certificate.empty()) return context;
-  if (SSL_CTX_use_certificate_chain_file(all, options.certificate.c_str()) != 1) {
-    return Error{options.certificate + ": cannot be used: " + openssl::TakeError()};
-  }
-  if (SSL_CTX_use_PrivateKey_file(all, options.key.c_str(), SSL_FILETYPE_PEM) != 1) {
-    return Error{options.key + ": is not the key of " + options.certificate + ": " +
-                 openssl::TakeError()};
-  }
-  return context;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<TlsClient>> TlsClient::Connect(const Endpoint& endpoint,
                                                       const TlsClientOptions& options) {
-  Result<openssl::Context> context = MakeContext(options);
+  Result<openssl::Context> context = MakeClientContext(options);
   if (!context) return context.error();
   Result<Descriptor> socket = ConnectTo(endpoint, options.timeout);
   if (!socket) return socket.error();
@@ -87,13 +62,7 @@ TlsClient::~TlsClient() {
 
 std::optional<Error> TlsClient::Shake(const Endpoint& endpoint, const TlsClientOptions& options) {
   const std::string& expected = options.server_name.empty() ? endpoint.host : options.server_name;
-  X509_VERIFY_PARAM* const verified = SSL_get0_param(session_.get());
-  if (rule::Address::Parse(expected)) {
-    X509_VERIFY_PARAM_set1_ip_asc(verified, expected.c_str());
-  } else {
-    SSL_set_tlsext_host_name(session_.get(), expected.c_str());
-    X509_VERIFY_PARAM_set1_host(verified, expected.c_str(), 0);
-  }
+  ExpectServer(*session_, expected);
   if (!options.protocol.empty()) {
     const std::string offered =
         std::string(1, static_cast<char>(options.protocol.size())) + options.protocol;
@@ -103,11 +72,10 @@ std::optional<Error> TlsClient::Shake(const Endpoint& endpoint, const TlsClientO
   ERR_clear_error();
   const int done = SSL_connect(session_.get());
   if (done == 1) return std::nullopt;
-  const auto verdict = SSL_get_verify_result(session_.get());
-  if (verdict == X509_V_OK) return Failure("no TLS", done);
+  const std::string reason = WhyNotBelieved(*session_);
+  if (reason.empty()) return Failure("no TLS", done);
   ERR_clear_error();
-  return Error{name_ +
-               ": its certificate is not believed: " + X509_verify_cert_error_string(verdict)};
+  return Error{name_ + ": " + reason};
 }
 
 std::optional<Error> TlsClient::Send(std::string_view bytes) {

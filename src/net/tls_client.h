@@ -3,7 +3,6 @@
 // reach.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -14,19 +13,11 @@
 #include "base/descriptor.h"
 #include "net/endpoint.h"
 #include "net/openssl.h"
+#include "net/tls_client_settings.h"
 #include "net/tls_socket.h"
 #include "weir/result.h"
 
 namespace weir::net {
-
-struct TlsClientOptions {
-  std::string ca = {};           // a file (PEM): who vouches for the server; empty: the system's
-  std::string server_name = {};  // that its certificate must have; empty: the host that is asked
-  std::string certificate = {};  // files (PEM) of our own, for a server that asks; empty: none
-  std::string key = {};
-  std::string protocol = "http/1.1";                            // ALPN; empty: not said
-  std::chrono::milliseconds timeout{std::chrono::seconds(10)};  // of each step
-};
 
 // Thread safety: one thread.
 class TlsClient {

@@ -85,7 +85,10 @@ HostKey* Cluster::KeyOf(const SharedAsk& ask) {
     ask.name.AppendTo(name_);
     return host_.Make(ask.key, name_, ask.limit->policy);
   }
-  if (key->policy() != ask.limit->policy) key->SetPolicy(ask.limit->policy, loop_.now());
+  if (key->policy() != ask.limit->policy) {
+    SendRequests();  // those under the limit before
+    key->Adopt(ask.limit->policy);
+  }
   return key;
 }
 
@@ -275,17 +278,21 @@ void Cluster::RunSoon(Nanos delay) {
   });
 }
 
-void Cluster::Run() {
-  const Instant now = loop_.now();
-  host_.Tick(now);
-  strict_.Tick(now);
-  // An answer may come at once, and make more requests.
+// An answer may come at once, and make more requests.
+void Cluster::SendRequests() {
   if (const auto requests = host_.TakeRequests(); !requests.empty()) {
     authority_.Sync(requests, *this);
   }
   if (const auto requests = strict_.TakeRequests(); !requests.empty()) {
     store_.Swap(requests, *this);
   }
+}
+
+void Cluster::Run() {
+  const Instant now = loop_.now();
+  host_.Tick(now);
+  strict_.Tick(now);
+  SendRequests();
   for (const authority::Settled& settled : host_.TakeSettled()) Settle(settled);
   for (const authority::StrictSettled& settled : strict_.TakeSettled()) Settle(settled);
   std::sort(woken_.begin(), woken_.end());

@@ -99,6 +99,7 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
   // At the end of a turn in which anything happened, and each millisecond while anything may.
   void RunSoon(Nanos delay);
   void Run();
+  void SendRequests();
   void Publish();
 
   net::Loop& loop_;
