@@ -1,5 +1,6 @@
 #include "frontend/metrics_page.h"
 
+#include "frontend/cluster_metrics.h"
 #include "frontend/server_metrics.h"
 #include "frontend/tls_metrics.h"
 
@@ -66,6 +67,7 @@ void MetricsPage::AppendServer(PrometheusText& text) {
       if (sources_.tls) AppendTlsMetrics(*totals, sources_.tls(), text);
     }
   }
+  if (sources_.cluster) AppendClusterMetrics(sources_.cluster(), text);
   if (sources_.traffic != nullptr) AppendTrafficMetrics(*sources_.traffic, text);
   AppendTableMetrics(sources_.checker->ledger(), now_, text);
   AppendOtherMetrics(sources_.checker->counters().ReadOthers(), text);

@@ -18,6 +18,7 @@
 #include "net/counters.h"
 #include "net/tls_context.h"
 #include "service/checker.h"
+#include "service/cluster.h"
 #include "wire/prometheus_text.h"
 
 namespace weir {
@@ -29,6 +30,7 @@ struct MetricsSources {
   // Called by any thread, all at once.
   std::function<std::optional<net::Totals>()> connections = {};
   std::function<net::TlsStatus()> tls = {};
+  std::function<ClusterCounts()> cluster = {};
   std::function<catalog::RetrieverStatus()> retriever = {};
   std::string version = {};                                    // of the program
   std::optional<catalog::RetrieverStatus::Time> started = {};  // the process

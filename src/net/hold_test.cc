@@ -77,6 +77,49 @@ TEST_F(HoldTest, AHoldKeepsNobodyElseWaiting) {
   EXPECT_TRUE(server_.TurnUntilReceived(other, "now\n"));
 }
 
+// Answers lines with themselves when it is told to, and until then holds.
+class WokenHandler final : public Handler {
+ public:
+  explicit WokenHandler(std::vector<Connection*>& held) : held_(held) {}
+  Progress OnBytes(std::string_view unread, Connection& connection, std::string& /*out*/) override {
+    return ForEachLine(unread, [&](std::string_view line) -> Progress {
+      line_ = line;
+      held_.push_back(&connection);
+      connection.HoldUntilWoken();
+      return {.next = Next::kAgain};
+    });
+  }
+  Next OnResume(Connection& /*connection*/, std::string& out) override {
+    out += line_;
+    return Next::kAgain;
+  }
+
+ private:
+  std::vector<Connection*>& held_;
+  std::string line_;
+};
+
+TEST(HoldUntilWokenTest, TheAnswerComesWhenSomebodyWakesItAndNotBefore) {
+  std::vector<Connection*> held;
+  NetHarness server(
+      {.handlers = [&](const ConnectionFacts&) { return std::make_unique<WokenHandler>(held); }});
+  TestClient client = server.Connect();
+  client.Send("first\nsecond\n");
+  server.Settle();
+  server.Advance(std::chrono::hours(1));
+  server.Settle();
+  client.Receive();
+  EXPECT_EQ(client.received(), "");
+  ASSERT_EQ(held.size(), 1U);
+  held[0]->Wake();
+  EXPECT_TRUE(server.TurnUntilReceived(client, "first\n"));
+  ASSERT_EQ(held.size(), 2U) << "the second is held in its turn";
+  held[1]->Wake();
+  EXPECT_TRUE(server.TurnUntilReceived(client, "first\nsecond\n"));
+  held[1]->Wake();  // nobody waits any more
+  server.Settle();
+}
+
 TEST_F(HoldTest, TheLateAnswerMayBeTheLast) {
   TestClient client = server_.Connect();
   client.Send("later bye\nnot handled\n");

@@ -153,6 +153,9 @@ Rule AnyRule(Random& random, std::string name) {
     rule.enforce_percent = static_cast<std::uint8_t>(random.Below(101));
   }
   rule.on_error = static_cast<OnError>(random.Below(3));
+  const bool is_shareable = !rule.elastic && rule.counts == Counts::kEverything &&
+                            rule.exceed.what != Exceed::kDelay && !rule.descriptor;
+  if (is_shareable && random.OneIn(2)) rule.sharing = Sharing::kStrict;
   if (random.OneIn(2)) {
     rule.expires = std::chrono::sys_seconds(std::chrono::seconds(random.Below(253'402'300'800)));
     if (random.OneIn(2)) rule.expires = std::chrono::floor<std::chrono::days>(*rule.expires);

@@ -1,6 +1,7 @@
 #include "server/cluster_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -24,6 +25,31 @@ std::uint64_t MicrosOfThisHost() {
       std::chrono::duration_cast<std::chrono::microseconds>(now).count());
 }
 
+// Either all of them are to be spoken to with TLS, or none.
+std::optional<Error> ReadTls(const ClusterTold& options, authority::RedisOptions& redis) {
+  const auto is_tls = [](const net::Endpoint& endpoint) { return endpoint.tls; };
+  const auto encrypted = std::count_if(redis.endpoints.begin(), redis.endpoints.end(), is_tls);
+  if (encrypted != 0 && static_cast<std::size_t>(encrypted) != redis.endpoints.size()) {
+    return Error{"--redis: write tls: in front of all addresses, or of none"};
+  }
+  if (options.tls_certificate.empty() != options.tls_key.empty()) {
+    return Error{"--redis-tls-certificate and --redis-tls-key go together"};
+  }
+  const bool has_options =
+      !options.tls_ca.empty() || !options.tls_name.empty() || !options.tls_key.empty();
+  if (encrypted == 0) {
+    if (!has_options) return std::nullopt;
+    return Error{"--redis: write tls:HOST:PORT, or leave out the options of TLS"};
+  }
+  // Nodes that are learned of later are named without it.
+  for (net::Endpoint& endpoint : redis.endpoints) endpoint.tls = false;
+  redis.connection.tls = {.ca = options.tls_ca,
+                          .server_name = options.tls_name,
+                          .certificate = options.tls_certificate,
+                          .key = options.tls_key};
+  return std::nullopt;
+}
+
 }  // namespace
 
 void AddClusterOptions(CLI::App& command, ClusterTold& options) {
@@ -31,8 +57,8 @@ void AddClusterOptions(CLI::App& command, ClusterTold& options) {
   command
       .add_option(
           "--redis", options.redis,
-          "The Redis that all hosts of a cluster share: HOST:PORT or unix:PATH, several for "
-          "nodes of a Redis Cluster or for Sentinels")
+          "The Redis that all hosts of a cluster share: HOST:PORT, tls:HOST:PORT or unix:PATH; "
+          "several for nodes of a Redis Cluster or for Sentinels")
       ->group(group);
   command
       .add_option("--redis-kind", options.kind,
@@ -69,6 +95,19 @@ void AddClusterOptions(CLI::App& command, ClusterTold& options) {
                   "Whose time counts: redis, or host where scripts may not ask for it")
       ->capture_default_str()
       ->group(group);
+  command
+      .add_option("--redis-tls-ca", options.tls_ca,
+                  "A file (PEM): who vouches for Redis's certificate; by default the system's")
+      ->group(group);
+  command
+      .add_option("--redis-tls-name", options.tls_name,
+                  "The name its certificate must have; by default the host that is asked")
+      ->group(group);
+  command
+      .add_option("--redis-tls-certificate", options.tls_certificate,
+                  "A file (PEM): a certificate of our own, for a Redis that asks for it")
+      ->group(group);
+  command.add_option("--redis-tls-key", options.tls_key, "A file (PEM): its key")->group(group);
 }
 
 Result<std::optional<ClusterSettings>> Read(const ClusterTold& options) {
@@ -94,6 +133,7 @@ Result<std::optional<ClusterSettings>> Read(const ClusterTold& options) {
     return Error{"--redis-database: a Redis Cluster has only 0, got " +
                  std::to_string(options.database)};
   }
+  if (auto problem = ReadTls(options, redis)) return *problem;
   redis.master_name = options.master;
   redis.connection.login = {options.user, options.password, options.database};
   redis.sentinel_login = {options.sentinel_user, options.sentinel_password, 0};

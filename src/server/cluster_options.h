@@ -28,6 +28,10 @@ struct ClusterTold {
   std::string prefix = "weir:";
   std::string deadline = "10ms";
   std::string clock = "redis";
+  std::string tls_ca = {};
+  std::string tls_name = {};
+  std::string tls_certificate = {};
+  std::string tls_key = {};
 };
 
 void AddClusterOptions(CLI::App& command, ClusterTold& options);

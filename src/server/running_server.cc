@@ -135,6 +135,16 @@ MetricsSources RunningServer::MetricsOf(const Parts& parts) {
   using std::chrono::milliseconds;
   std::function<net::TlsStatus()> tls;
   if (parts.tls) tls = [context = parts.tls.get()] { return context->status(); };
+  std::function<ClusterCounts()> cluster;
+  if (parts.cluster) {
+    cluster = [&parts] {
+      ClusterCounts all;
+      // They are there from the first connection on to the last.
+      if (parts.counted.load(std::memory_order_acquire) == nullptr) return all;
+      for (const Cluster* one : parts.clusters) all += one->counts();
+      return all;
+    };
+  }
   return {.checker = parts.checker.get(),
           .traffic = &parts.traffic,
           .connections = [&counted = parts.counted]() -> std::optional<net::Totals> {
@@ -142,6 +152,7 @@ MetricsSources RunningServer::MetricsOf(const Parts& parts) {
             return server != nullptr ? std::optional(server->totals()) : std::nullopt;
           },
           .tls = std::move(tls),
+          .cluster = std::move(cluster),
           .retriever = [retriever = parts.retriever.get()] { return retriever->status(); },
           .version = parts.options.version,
           .started = std::chrono::floor<milliseconds>(std::chrono::system_clock::now())};

@@ -1,0 +1,230 @@
+#include "service/cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cluster_harness.h"
+
+namespace weir {
+namespace {
+
+using rule::Attribute;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Attributes = std::vector<Attribute>;
+
+const Attributes kAnn = {{"user", "ann"}};
+const Attributes kBob = {{"user", "bob"}};
+
+int AllowedInTurns(ClusterHarness& hosts, std::size_t count, int asked) {
+  int allowed = 0;
+  for (int i = 0; i < asked; ++i) {
+    allowed += hosts.Allows(static_cast<std::size_t>(i) % count, kAnn) ? 1 : 0;
+  }
+  return allowed;
+}
+
+TEST(ClusterTest, HostsEnforceOneLimitTogetherWhateverItsAlgorithm) {
+  for (const std::string limit :
+       {"10/min", "fixed_window 10/min", "sliding_window 10/min", "sliding_log 10/min",
+        "sliding_counters 10/min windows 6", "leaky_bucket 1/min queue 9 free 9"}) {
+    ClusterHarness hosts(3, "- {name: a, by: [user], limit: " + limit + ", cluster: strict}");
+    EXPECT_EQ(AllowedInTurns(hosts, 3, 30), 10) << limit;
+    EXPECT_TRUE(hosts.Allows(2, kBob)) << limit << ": another client";
+  }
+}
+
+TEST(ClusterTest, EachHostHasItsOwnWhereARuleIsNotShared) {
+  ClusterHarness hosts(3, "- {name: a, by: [user], limit: 10/min}");
+  EXPECT_EQ(AllowedInTurns(hosts, 3, 60), 30);
+}
+
+TEST(ClusterTest, SlowKeysAreExactWithLeasesToo) {
+  ClusterHarness hosts(3, "- {name: a, by: [user], limit: 10/min, cluster: lease}");
+  EXPECT_EQ(AllowedInTurns(hosts, 3, 30), 10);
+}
+
+TEST(ClusterTest, BusyKeysAreDecidedAtHandAndWithinWhatMayBeSoldAhead) {
+  ClusterHarness hosts(2, "- {name: a, by: [user], limit: 10000/s burst 1000, cluster: lease}");
+  int allowed = 0;
+  for (int ms = 0; ms < 1'000; ++ms) {
+    for (int i = 0; i < 20; ++i) allowed += hosts.Allows(static_cast<std::size_t>(i) % 2, kAnn);
+    hosts.Advance(milliseconds(1));
+  }
+  EXPECT_LE(allowed, 11'000 * 1.01);
+  EXPECT_GE(allowed, 11'000 * 0.99);
+  const ClusterCounts counts = hosts[0].cluster.counts();
+  EXPECT_LT(counts.asked * 20, counts.at_hand) << "hardly any of them had to be asked for";
+}
+
+TEST(ClusterTest, AllLimitsOfARuleAreTakenFromOrNone) {
+  ClusterHarness hosts(
+      2, "- {name: a, by: [user], limits: [fixed_window 5/min, 3/h], cluster: strict}");
+  EXPECT_EQ(AllowedInTurns(hosts, 2, 10), 3);
+  hosts.Use("- {name: a, by: [user], limits: [fixed_window 5/min, 30/h], cluster: strict}");
+  CheckReply reply;
+  hosts.Check(0, kAnn, reply);
+  ASSERT_TRUE(reply.allowed());
+  EXPECT_EQ(reply.findings()[0].decision.remaining, Permits{1}) << "5, of which 4 were taken";
+}
+
+TEST(ClusterTest, WhatTheClusterRefusesIsGivenBackByTheHost) {
+  ClusterHarness hosts(1,
+                       "- {name: own, by: [user], limit: 10/h}\n"
+                       "- {name: leased, by: [user], limit: 10/h, cluster: lease}\n"
+                       "- {name: strict, by: [user], limit: 1/h, cluster: strict}");
+  EXPECT_TRUE(hosts.Allows(0, kAnn));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(hosts.Allows(0, kAnn));
+  hosts.Use(
+      "- {name: own, by: [user], limit: 10/h}\n"
+      "- {name: leased, by: [user], limit: 10/h, cluster: lease}");
+  int allowed = 0;
+  while (hosts.Allows(0, kAnn)) ++allowed;
+  EXPECT_EQ(allowed, 9);
+}
+
+TEST(ClusterTest, AHostThatRefusesDoesNotAskTheCluster) {
+  ClusterHarness hosts(2,
+                       "- {name: own, by: [user], limit: 1/h}\n"
+                       "- {name: strict, by: [user], limit: 3/h, cluster: strict}");
+  EXPECT_TRUE(hosts.Allows(0, kAnn));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(hosts.Allows(0, kAnn));
+  EXPECT_TRUE(hosts.Allows(1, kAnn));
+  EXPECT_FALSE(hosts.Allows(1, kAnn));
+}
+
+TEST(ClusterTest, WhoWaitsIsToldOnceAndThenFindsItsAnswer) {
+  ClusterHarness hosts(1, "- {name: a, by: [user], limit: 1/h, cluster: strict}");
+  hosts[0].store.is_late = true;
+  CheckReply first;
+  CheckReply second;
+  hosts.Check(0, kAnn, first);
+  hosts.Check(0, kAnn, second);
+  EXPECT_TRUE(first.is_waiting());
+  EXPECT_TRUE(second.is_waiting());
+  EXPECT_EQ(hosts[0].told, 0);
+  hosts[0].store.Deliver();
+  hosts.Settle();
+  EXPECT_GE(hosts[0].told, 1);
+  hosts[0].store.is_late = false;
+  hosts[0].store.Deliver();
+  hosts.Settle();
+  hosts.Check(0, kAnn, first);
+  hosts.Check(0, kAnn, second);
+  EXPECT_TRUE(first.allowed());
+  EXPECT_FALSE(second.allowed());
+  EXPECT_EQ(hosts[0].checker.counters().ReadOthers().unknown_space, 0U);
+}
+
+TEST(ClusterTest, AfterTheDeadlineTheRuleSaysWhatThen) {
+  const std::string rules = "- {name: a, by: [user], limit: 2/h, cluster: %1, on_error: %2}";
+  struct Case {
+    std::string policy;
+    int allowed;
+  };
+  for (const std::string sharing : {"strict", "lease"}) {
+    for (const Case& expected : {Case{"allow", 5}, Case{"deny", 0}, Case{"local", 2}}) {
+      std::string text = rules;
+      text.replace(text.find("%1"), 2, sharing).replace(text.find("%2"), 2, expected.policy);
+      ClusterHarness hosts(1, text);
+      hosts[0].authority.is_dead = hosts[0].store.is_dead = true;
+      int allowed = 0;
+      for (int i = 0; i < 5; ++i) {
+        CheckReply reply;
+        hosts.Check(0, kAnn, reply);
+        for (int ms = 0; ms < 20 && reply.is_waiting(); ++ms) hosts.Advance(milliseconds(1));
+        ASSERT_FALSE(reply.is_waiting()) << "nobody waits longer than the deadline";
+        hosts.Check(0, kAnn, reply);
+        allowed += reply.allowed() ? 1 : 0;
+      }
+      EXPECT_EQ(allowed, expected.allowed) << sharing << " " << expected.policy;
+      EXPECT_TRUE(hosts[0].cluster.counts().is_cut_off);
+      EXPECT_GE(hosts[0].cluster.counts().late, 5U) << "and it is counted";
+    }
+  }
+}
+
+TEST(ClusterTest, WhoGoesWhileItWaitsGetsNothingAndCostsNothingOfALease) {
+  ClusterHarness hosts(2, "- {name: a, by: [user], limit: 2/h, cluster: lease}");
+  hosts[0].authority.is_late = true;
+  {
+    CheckReply gone;
+    hosts.Check(0, kAnn, gone);
+    EXPECT_TRUE(gone.is_waiting());
+  }
+  hosts[0].authority.is_late = false;
+  hosts[0].authority.Deliver();
+  for (int ms = 0; ms < 300; ++ms) hosts.Advance(milliseconds(1));
+  EXPECT_EQ(AllowedInTurns(hosts, 2, 10), 2);
+}
+
+TEST(ClusterTest, InShadowTheClusterIsAskedAndNobodyRefused) {
+  ClusterHarness hosts(2, "- {name: a, by: [user], limit: 2/h, cluster: strict, mode: shadow}");
+  EXPECT_EQ(AllowedInTurns(hosts, 2, 4), 4);
+  CheckReply reply;
+  hosts.Check(1, kAnn, reply);
+  ASSERT_EQ(reply.findings().size(), 1U);
+  EXPECT_FALSE(reply.findings()[0].decision.allowed());
+  EXPECT_FALSE(reply.findings()[0].enforced);
+}
+
+TEST(ClusterTest, ALookTakesNothing) {
+  for (const std::string sharing : {"strict", "lease"}) {
+    ClusterHarness hosts(1, "- {name: a, by: [user], limit: 2/h, cluster: " + sharing + "}");
+    for (int i = 0; i < 5; ++i) {
+      CheckReply reply;
+      hosts.Check(0, kAnn, reply, CheckRequest::Intent::kLook);
+      EXPECT_TRUE(reply.allowed());
+    }
+    EXPECT_EQ(AllowedInTurns(hosts, 1, 5), 2) << sharing;
+    CheckReply reply;
+    hosts.Check(0, kAnn, reply, CheckRequest::Intent::kLook);
+    EXPECT_FALSE(reply.allowed()) << sharing;
+  }
+}
+
+TEST(ClusterTest, WhoIsOverASharedLimitThatBansIsBannedWhereItAsked) {
+  ClusterHarness hosts(2,
+                       "- {name: a, by: [user], limit: 60/min burst 1, cluster: strict, "
+                       "exceed: ban 1h}");
+  EXPECT_TRUE(hosts.Allows(0, kAnn));
+  EXPECT_FALSE(hosts.Allows(0, kAnn));
+  hosts.Advance(seconds(10));
+  CheckReply reply;
+  hosts.Check(0, kAnn, reply);
+  EXPECT_FALSE(reply.allowed());
+  EXPECT_EQ(reply.decisive()->why, Finding::Why::kBanned);
+  EXPECT_TRUE(hosts.Allows(1, kAnn)) << "each host bans those whom it has seen";
+}
+
+TEST(ClusterTest, RulesThatShareNeedACluster) {
+  Checker checker(std::move(Ledger::Open({.max_keys = 100})).value(), {});
+  rule::Problems problems;
+  const auto set = rule::ReadRules(
+      "namespace: shop\nrules:\n- {name: a, limit: 1/s, cluster: lease}", "test.yaml", problems);
+  const rule::Problems refused = checker.Publish({*set}, "test");
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_THAT(refused[0].ToString(), testing::HasSubstr("--redis"));
+}
+
+TEST(ClusterTest, KeysAreForgottenToMakeRoomAndTheLimitHoldsAllTheSame) {
+  ClusterHarness hosts(1, "- {name: a, by: [user], limit: 1/h, cluster: lease}");
+  Cluster small(hosts.loop(), hosts[0].authority, hosts[0].store, {.max_keys = 10});
+  const auto allows = [&](int user) {
+    const std::string name = "user" + std::to_string(user);
+    const Attributes attributes = {{"user", name}};
+    const CheckRequest request{.space = "shop", .attributes = attributes};
+    CheckReply reply;
+    reply.Join(small, hosts[0]);
+    hosts[0].checker.Check(request, hosts.now(), reply);
+    hosts.Settle();
+    hosts[0].checker.Check(request, hosts.now(), reply);
+    return reply.allowed();
+  };
+  for (int user = 0; user < 100; ++user) EXPECT_TRUE(allows(user));
+  for (int user = 0; user < 100; ++user) EXPECT_FALSE(allows(user)) << user;
+  EXPECT_LE(small.counts().keys, 10U);
+}
+
+}  // namespace
+}  // namespace weir
