@@ -214,8 +214,18 @@ void StrictHost::Tick(Instant now) {
   while (!deadlines_.empty() && deadlines_.front().at <= now) {
     const RequestPointer request = deadlines_.front().request;
     deadlines_.pop_front();
-    if (!request->is_over) FallAndSettle(*request, now);
+    if (request->is_over) continue;
+    if (IsBehindLate(*request)) breaker_.Failed(now);
+    FallAndSettle(*request, now);
   }
+}
+
+// It was never sent, because nobody answers what was sent before it.
+bool StrictHost::IsBehindLate(const StrictRequest& request) {
+  return !request.is_joined &&
+         std::any_of(request.parts.begin(), request.parts.end(), [](const StrictPart& part) {
+           return part.key->exchange != nullptr && part.key->exchange->is_late;
+         });
 }
 
 // --- what became of it ---------------------------------------------------------------------------

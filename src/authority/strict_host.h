@@ -161,6 +161,7 @@ class StrictHost {
   void Fail(ExchangePointer exchange, Outcome outcome, Instant now);
   void Release(ExchangePointer exchange, Instant now);
 
+  static bool IsBehindLate(const StrictRequest& request);
   void FinishStage(const RequestPointer& request, Instant now);
   void Settle(StrictRequest& request);
   void GiveBack(StrictRequest& request, Instant now);

@@ -47,12 +47,12 @@ TEST(ClusterTest, SlowKeysAreExactWithLeasesToo) {
 TEST(ClusterTest, BusyKeysAreDecidedAtHandAndWithinWhatMayBeSoldAhead) {
   ClusterHarness hosts(2, "- {name: a, by: [user], limit: 10000/s burst 1000, cluster: lease}");
   int allowed = 0;
-  for (int ms = 0; ms < 1'000; ++ms) {
+  for (int ms = 0; ms < 3'000; ++ms) {
     for (int i = 0; i < 20; ++i) allowed += hosts.Allows(static_cast<std::size_t>(i) % 2, kAnn);
     hosts.Advance(milliseconds(1));
   }
-  EXPECT_LE(allowed, 11'000 * 1.01);
-  EXPECT_GE(allowed, 11'000 * 0.99);
+  EXPECT_LE(allowed, 31'000 + 50) << "what may be sold ahead";
+  EXPECT_GE(allowed, 31'000 * 0.99);
   const ClusterCounts counts = hosts[0].cluster.counts();
   EXPECT_LT(counts.asked * 20, counts.at_hand) << "hardly any of them had to be asked for";
 }
@@ -103,17 +103,18 @@ TEST(ClusterTest, WhoWaitsIsToldOnceAndThenFindsItsAnswer) {
   EXPECT_TRUE(first.is_waiting());
   EXPECT_TRUE(second.is_waiting());
   EXPECT_EQ(hosts[0].told, 0);
-  hosts[0].store.Deliver();
-  hosts.Settle();
-  EXPECT_GE(hosts[0].told, 1);
-  hosts[0].store.is_late = false;
-  hosts[0].store.Deliver();
-  hosts.Settle();
+  while (first.is_waiting() || second.is_waiting()) {
+    ASSERT_NE(hosts[0].store.waiting(), 0U);
+    EXPECT_EQ(hosts[0].told, first.is_waiting() ? 0 : 1);
+    hosts[0].store.Deliver();
+    hosts.Settle();
+  }
+  EXPECT_EQ(hosts[0].told, 2) << "each of them once";
   hosts.Check(0, kAnn, first);
   hosts.Check(0, kAnn, second);
   EXPECT_TRUE(first.allowed());
   EXPECT_FALSE(second.allowed());
-  EXPECT_EQ(hosts[0].checker.counters().ReadOthers().unknown_space, 0U);
+  EXPECT_EQ(hosts[0].told, 2);
 }
 
 TEST(ClusterTest, AfterTheDeadlineTheRuleSaysWhatThen) {
