@@ -21,6 +21,7 @@
 #include "authority/host.h"
 #include "bench/cluster_contestants.h"
 #include "bench/measure.h"
+#include "bench/strict_contestant.h"
 #include "net/loop.h"
 #include "tests/redis_server.h"
 
@@ -113,6 +114,8 @@ void OverRedis(Nanos time) {
   Row lease{.name = "lease, 1,000,000/s"};
   Row vast{.name = "lease, a limit never reached"};
   Row strict{.name = "strict, 1,000,000/s"};
+  Row swap{.name = "strict by swap, one key"};
+  Row swap_many{.name = "strict by swap, 256 keys"};
   Row counter{.name = "INCR + EXPIRE"};
   for (int round = 0; round < kRounds; ++round) {
     const std::string suffix = std::to_string(round);
@@ -124,6 +127,13 @@ void OverRedis(Nanos time) {
     lease.Add(host("lease", Policy(kHot, Mode::kLease)));
     vast.Add(host("vast", Policy(kVast, Mode::kLease)));
     strict.Add(host("strict", Policy(kHot, Mode::kStrict)));
+    const auto swapped = [&](const std::string& key, int keys) {
+      net::Loop loop;
+      AskedStrict asked(loop, redis.endpoint(), "fixed_window 1000000000/1h", key + suffix, keys);
+      return Run(redis, loop, time, asked);
+    };
+    swap.Add(swapped("swap", 1));
+    swap_many.Add(swapped("many", 256));
     net::Loop loop;
     AskedCounter asked(loop, redis.endpoint(), "counter" + suffix + ":");
     counter.Add(Run(redis, loop, time, asked));
@@ -136,11 +146,12 @@ void OverRedis(Nanos time) {
   std::printf("  %-28s %11s %22s %11s %12s %12s\n", "", "", "", "", "Redis ops", "Redis us");
   std::printf("  %-28s %11s %22s %11s %12s %12s\n", "medians", "decisions/s", "(spread)",
               "admitted/s", "per decision", "per decision");
-  for (const Row* row : {&lease, &vast, &strict, &counter}) row->Print();
+  for (const Row* row : {&lease, &vast, &strict, &swap, &swap_many, &counter}) row->Print();
   std::printf("\n");
   Report("lease / strict, as fast as it can", RatioOf(lease, strict), kLeaseOverStrict);
   Report("lease / strict, all of it admitted", RatioOf(vast, strict), kLeaseOverStrict);
   Report("strict / (INCR + EXPIRE)", RatioOf(strict, counter), kStrictOverCounter);
+  Report("strict by swap / (INCR + EXPIRE)", RatioOf(swap, counter), kStrictOverCounter);
 }
 
 // --- in memory -----------------------------------------------------------------------------------

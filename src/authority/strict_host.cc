@@ -73,9 +73,16 @@ bool StrictHost::Ask(std::span<const StrictAsk> asks, StrictIntent intent, Waite
   request->waiter = waiter;
   const bool is_new = waiters_.emplace(waiter, request).second;
   WEIR_CHECK(is_new);
+  ForgetOldDeadlines();
   deadlines_.push_back({Later(now, options_.deadline), request});
   Enqueue(request, now);
   return false;
+}
+
+// Most are over before anybody looks at the clock.
+void StrictHost::ForgetOldDeadlines() {
+  while (!deadlines_.empty() && deadlines_.front().request->is_over) deadlines_.pop_front();
+  while (!sent_.empty() && !exchanges_.contains(sent_.front().ticket)) sent_.pop_front();
 }
 
 // Others can only have used more since. The time may be later than it seems, so it has to be
