@@ -25,6 +25,7 @@
 #include "authority/host.h"
 #include "bench/cluster_contestants.h"
 #include "bench/measure.h"
+#include "bench/strict_contestant.h"
 #include "net/loop.h"
 #include "tests/redis_server.h"
 
@@ -118,8 +119,10 @@ void OverRedis(Nanos time) {
   RedisServer redis;
   Row lease{.name = "lease, 1,000,000/s"};
   Row vast{.name = "lease, a limit never reached"};
-  Row strict{.name = "strict, a limit never reached"};
-  Row many{.name = "strict, a key for each"};
+  Row strict{.name = "strict, one key"};
+  Row strict_many{.name = "strict, 256 keys"};
+  Row slow{.name = "lease asked each time, one key"};
+  Row slow_many{.name = "lease asked each time, 256"};
   Row empty{.name = "an empty script"};
   Row counter{.name = "INCR + EXPIRE"};
   const std::string digest = redis.Ask({"SCRIPT", "LOAD", "return 1"});
@@ -133,8 +136,15 @@ void OverRedis(Nanos time) {
     };
     lease.Add(host("lease", 1, Policy(kHot, Mode::kLease)));
     vast.Add(host("vast", 1, Policy(kVast, Mode::kLease)));
-    strict.Add(host("strict", 1, Policy(kVast, Mode::kStrict)));
-    many.Add(host("many", kTurn, Policy(kHot, Mode::kStrict)));
+    slow.Add(host("slow", 1, Policy(kVast, Mode::kStrict)));
+    slow_many.Add(host("slow_many", kTurn, Policy(kHot, Mode::kStrict)));
+    const auto strictly = [&](const std::string& key, int keys) {
+      net::Loop loop;
+      AskedStrict asked(loop, redis.endpoint(), "1000000000/1s", key + suffix, keys);
+      return Run(redis, loop, time, asked);
+    };
+    strict.Add(strictly("strict", 1));
+    strict_many.Add(strictly("many", kTurn));
     {
       net::Loop loop;
       AskedScript asked(loop, redis.endpoint(), digest);
@@ -151,15 +161,21 @@ void OverRedis(Nanos time) {
   std::printf("  %-28s %11s %22s %11s %12s %12s\n", "", "", "", "", "Redis ops", "Redis us");
   std::printf("  %-28s %11s %22s %11s %12s %12s\n", "medians", "decisions/s", "(spread)",
               "admitted/s", "per decision", "per decision");
-  for (const Row* row : {&lease, &vast, &strict, &many, &empty, &counter}) row->Print();
+  for (const Row* row :
+       {&lease, &vast, &strict, &strict_many, &slow, &slow_many, &empty, &counter}) {
+    row->Print();
+  }
   std::printf("\n");
-  Report("lease / strict, a key for each: as fast as it can", RatioOf(lease, many),
+  Report("lease / strict, 256 keys: as fast as it can", RatioOf(lease, strict_many),
          kLeaseOverStrict);
-  Report("lease / strict, a key for each: all of it admitted", RatioOf(vast, many),
+  Report("lease / strict, 256 keys: all of it admitted", RatioOf(vast, strict_many),
+         kLeaseOverStrict);
+  Report("lease / strict, one key that 256 ask for at once", RatioOf(vast, strict),
          kLeaseOverStrict);
   Report("strict / (INCR + EXPIRE)", RatioOf(strict, counter), kStrictOverCounter);
-  Report("strict, a key for each / (INCR + EXPIRE)", RatioOf(many, counter), kStrictOverCounter);
-  Report("strict, a key for each / an empty script", RatioOf(many, empty), kStrictOverEmptyScript);
+  Report("strict, 256 keys / (INCR + EXPIRE)", RatioOf(strict_many, counter), kStrictOverCounter);
+  Report("lease asked each time, 256 / an empty script", RatioOf(slow_many, empty),
+         kStrictOverEmptyScript);
 }
 
 // --- in memory -----------------------------------------------------------------------------------

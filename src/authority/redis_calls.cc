@@ -100,11 +100,13 @@ void RedisCalls::Finish(Tag tag, Outcome outcome, wire::RespValue answer) {
 }
 
 void RedisCalls::Abandon(Caller& caller) {
-  for (std::size_t tag = 0; tag < under_way_.size(); ++tag) {
-    if (under_way_[tag].caller != &caller) continue;
-    under_way_[tag].caller = nullptr;
-    caller.OnAnswer(under_way_[tag].call, Outcome::kUnknown, {});
+  std::vector<Call> abandoned;  // first: who is told may call again
+  for (UnderWay& made : under_way_) {
+    if (made.caller != &caller) continue;
+    made.caller = nullptr;
+    abandoned.push_back(made.call);
   }
+  for (const Call call : abandoned) caller.OnAnswer(call, Outcome::kUnknown, {});
 }
 
 void RedisCalls::OnAnswer(RedisConnection& connection, Tag tag, Outcome outcome,

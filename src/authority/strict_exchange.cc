@@ -16,11 +16,16 @@ std::uint64_t Mix(std::uint64_t number) {
   return number ^ (number >> 31);
 }
 
-// Redis counts in milliseconds, and may be one ahead.
+// A value lingers when it means nothing any more, so that a key in use does not come and go:
+// whoever finds it as he left it has saved a round trip.
+constexpr std::chrono::milliseconds kLinger{1'000};
+// From the moment that it is decided until it is executed, with some to spare.
+constexpr std::chrono::milliseconds kOnTheWay{5};
+
 std::chrono::milliseconds TimeToLive(const StrictState& state, Instant at) {
   constexpr Nanos kLongest = std::chrono::hours(24 * 366 * 100);
   const Nanos left = std::min(state.ForgottenIn(at), kLongest);
-  return std::chrono::ceil<std::chrono::milliseconds>(left) + std::chrono::milliseconds(1);
+  return std::chrono::ceil<std::chrono::milliseconds>(left) + kLinger;
 }
 
 }  // namespace
@@ -67,9 +72,9 @@ StrictState& StrictExchange::StateOf(const StrictKey& key) {
   return states_.front();
 }
 
-void StrictExchange::ForgetWhatIsGone(Instant then) {
+void StrictExchange::ForgetWhatIsGone(Instant at) {
   for (const auto& key : keys) {
-    if (key->state.IsForgottenAt(then)) key->Forget();
+    if (key->state.IsForgottenAt(at - kLinger - kOnTheWay)) key->Forget();
   }
 }
 

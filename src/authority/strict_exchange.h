@@ -55,8 +55,8 @@ class StrictExchange {
   // Everybody who waits for these keys has joined: takes them out of the queues.
   void Close();
 
-  // States that meant nothing any more at `then` are taken for gone from the store.
-  void ForgetWhatIsGone(Instant then);
+  // States that have meant nothing for a while are taken for gone from the store.
+  void ForgetWhatIsGone(Instant at);
   // Decides all requests in order, on copies of what was last seen. True if that changes something.
   bool Decide(Instant at);
   // The request that makes it so; without changes, a look. `stamps` is the last stamp there was.

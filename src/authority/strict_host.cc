@@ -13,8 +13,6 @@ namespace {
 
 // A refusal by what was seen longer ago than this is asked about again.
 constexpr Nanos kTrusted = std::chrono::seconds(1);
-// A state that means nothing any more is gone from the store a little later.
-constexpr Nanos kGone = std::chrono::milliseconds(5);
 
 using Purpose = StrictRequest::Purpose;
 
@@ -75,9 +73,16 @@ bool StrictHost::Ask(std::span<const StrictAsk> asks, StrictIntent intent, Waite
   request->waiter = waiter;
   const bool is_new = waiters_.emplace(waiter, request).second;
   WEIR_CHECK(is_new);
+  ForgetOldDeadlines();
   deadlines_.push_back({Later(now, options_.deadline), request});
   Enqueue(request, now);
   return false;
+}
+
+// Most are over before anybody looks at the clock.
+void StrictHost::ForgetOldDeadlines() {
+  while (!deadlines_.empty() && deadlines_.front().request->is_over) deadlines_.pop_front();
+  while (!sent_.empty() && !exchanges_.contains(sent_.front().ticket)) sent_.pop_front();
 }
 
 // Others can only have used more since. The time may be later than it seems, so it has to be
@@ -166,7 +171,7 @@ void StrictHost::Decide(ExchangePointer exchange, Seen seen, Instant now) {
   if (exchange->requests.empty()) return Release(std::move(exchange), now);
   if (!clock_.is_known()) return Send(std::move(exchange), now, now);  // a look tells the time
   const Instant at = clock_.EarliestAt(now);
-  if (seen == Seen::kBefore) exchange->ForgetWhatIsGone(at - kGone);
+  if (seen == Seen::kBefore) exchange->ForgetWhatIsGone(at);
   const bool changes_something = exchange->Decide(at);
   // Nothing is to be written, and what it was decided on has just been said.
   if (!changes_something && seen == Seen::kNow) return Finish(std::move(exchange), now);

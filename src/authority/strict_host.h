@@ -150,6 +150,7 @@ class StrictHost {
   };
 
   RequestPointer Make(std::span<const StrictAsk> asks, StrictRequest::Purpose purpose);
+  void ForgetOldDeadlines();
   bool IsKnownRefusal(std::span<const StrictAsk> asks, Instant now, std::span<Decision> decisions);
 
   // A request's way: it waits at its keys, is decided with all who wait there, is sent, and done.

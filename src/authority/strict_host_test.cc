@@ -31,12 +31,15 @@ TEST_F(StrictHostTest, ADecisionTakesOneRoundTripAndTheVeryFirstTwo) {
   EXPECT_EQ(Trips(), 1U);
 }
 
-TEST_F(StrictHostTest, AKeyThatHasExpiredIsTakenForGone) {
+TEST_F(StrictHostTest, AKeyThatComesAndGoesTakesOneRoundTripToo) {
   const StrictLimit limit = LimitOf("token_bucket 10/1s burst 1");
   EXPECT_TRUE(Take(limit, "a"));
   Trips();
-  for (int i = 0; i < 5; ++i) {
-    now_ += seconds(1);
+  // It means nothing after 100 ms, and is gone a second later.
+  for (const milliseconds pause : {milliseconds(150), milliseconds(900), milliseconds(1'200)}) {
+    const bool is_gone = pause > milliseconds(1'100);
+    now_ += pause;
+    EXPECT_EQ(memory_.Held("a", now_).empty(), is_gone);
     EXPECT_TRUE(Take(limit, "a"));
     EXPECT_EQ(Trips(), 1U);
   }

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "authority/strict_state.h"
 #include "weir/units.h"
@@ -40,7 +40,7 @@ struct StrictKey {
   Instant seen_at{};                 // by the host's clock
   std::optional<StrictState> local;  // while nobody answers
   StrictExchange* exchange = nullptr;
-  std::deque<std::shared_ptr<StrictRequest>> waiting;
+  std::vector<std::shared_ptr<StrictRequest>> waiting;  // in order
 };
 
 class StrictKeys {
