@@ -34,13 +34,16 @@ end
 
 local used, at, epoch, reserved, reserved_before, demand, demand_before = 0, now, 0, 0, 0, 0, 0
 local was_per_permit, was_epoch_length = per_permit, epoch_length
+local dies = 0  -- an epoch: the key lives to its beginning at least
 local stored = redis.call('GET', KEYS[1])
 if stored then
   local mark
-  if #stored == 42 then
+  if #stored == 44 then
+    local lives
     mark, used, at, reserved, reserved_before, demand, demand_before, was_per_permit,
-      was_epoch_length = read('<BI7I7I4I4I4I4I7I4', stored)
+      was_epoch_length, lives = read('<BI7I7I4I4I4I4I7I4I2', stored)
     epoch = (at - at % was_epoch_length) / was_epoch_length
+    if was_epoch_length == epoch_length then dies = epoch + lives end
   end
   if mark ~= 87 then  -- not a 'W': a text, as it once was, which does not say of which limit
     local text = {string.match(stored, '^(%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+)$')}
@@ -56,7 +59,6 @@ local most = (burst + max_debt) * per_permit
 if was_per_permit ~= per_permit then
   local part = used % was_per_permit
   local whole = (used - part) / was_per_permit
-  if whole > burst + max_debt then whole = burst + max_debt end
   -- part * per_permit / was_per_permit, by octal digits: no sum reaches 2^53, as no permit has more
   -- than 2^49 ticks.
   local quotient, rest, unit = 0, 0, 281474976710656
@@ -182,19 +184,29 @@ if (is_refused or take == 0 and wanted > 0) and grant + lease == 0 then
   if over > used and deny_for < horizon then deny_for = horizon end
 end
 
+-- To say how long a key lives is the dearest part of writing it. So two epochs more are said than
+-- needed, and nothing as long as that is enough.
 local gone = capacity - room
-local forgotten_in = (gone + -gone % per_micro) / per_micro + 2 * epoch_length
-redis.call('SET', KEYS[1],
-           struct.pack('<BI7I7I4I4I4I4I7I4', 87, used, now, reserved, reserved_before,
-                       demand, demand_before, per_permit, epoch_length),
-           'PX', (forgotten_in + -forgotten_in % 1000) / 1000 + slack)
+local forgotten_at = now + (gone + -gone % per_micro) / per_micro + 2 * epoch_length
+local is_enough = dies * epoch_length >= forgotten_at
+local until_us = forgotten_at + 2 * epoch_length
+if not is_enough then dies = (until_us - until_us % epoch_length) / epoch_length end
+local value = struct.pack('<BI7I7I4I4I4I4I7I4I2', 87, used, now, reserved, reserved_before, demand,
+                          demand_before, per_permit, epoch_length,
+                          dies - epoch < 65535 and dies - epoch or 65535)
+if is_enough then
+  redis.call('SET', KEYS[1], value, 'KEEPTTL')
+else
+  local life = until_us - now
+  redis.call('SET', KEYS[1], value, 'PX', (life + -life % 1000) / 1000 + 1 + slack)
+end
 return struct.pack('<ddddddddd', taken, renewed, grant, lease, epoch, lease > 0 and horizon or 0,
                    deny_for, (room - room % per_permit) / per_permit, share)
 )lua";
 
 constexpr std::size_t kPlainNumbers = 12;
 constexpr std::size_t kAnswers = 9;
-constexpr std::size_t kStored = 42;  // bytes
+constexpr std::size_t kStored = 44;  // bytes
 
 std::string HexDigest(std::string_view text) {
   std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
@@ -227,10 +239,10 @@ std::uint64_t ReadWhole(std::string_view bytes) {
 }
 
 // Nothing if there are more or fewer, or one is not whole, or more than a script counts.
-template <std::size_t kCount>
-std::optional<std::array<std::int64_t, kCount>> ReadNumbers(std::string_view bytes) {
-  if (bytes.size() != kCount * kNumber) return std::nullopt;
-  std::array<std::int64_t, kCount> numbers{};
+template <std::size_t Size>
+std::optional<std::array<std::int64_t, Size>> ReadNumbers(std::string_view bytes) {
+  if (bytes.size() != Size * kNumber) return std::nullopt;
+  std::array<std::int64_t, Size> numbers{};
   for (std::int64_t& whole : numbers) {
     const auto number = std::bit_cast<double>(ReadWhole(bytes.substr(0, kNumber)));
     if (!(std::abs(number) <= 0x1p53) || number != std::trunc(number)) return std::nullopt;

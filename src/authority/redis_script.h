@@ -8,11 +8,12 @@
 //
 // Whatever crosses the wire is one string of numbers, eight bytes each (a double, the lowest byte
 // first): a script reads that with one call, where words cost it more than all the arithmetic. In
-// Redis a key is a 'W' and whole numbers of so many bytes, as in Account, 42 in all (Redis keeps
-// strings of up to 44 in one piece); the epoch follows from the last and the second:
+// Redis a key is a 'W' and whole numbers of so many bytes, as in Account, 44 in all (Redis keeps
+// strings of that size in one piece). `lives` says for how many epochs it has a time to live, from
+// the one of `at`:
 //
 //     used 7  at 7  reserved 4  reserved_before 4  demand 4  demand_before 4  per_permit 7
-//     epoch_length 4
+//     epoch_length 4  lives 2
 //
 // Keys that an older Weir left behind are texts, and are read as of the current limit.
 #pragma once
