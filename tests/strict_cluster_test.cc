@@ -78,7 +78,7 @@ TEST_F(StrictClusterConcurrentTest, ARefusalInOneSlotGivesBackWhatWasTakenInOthe
   EXPECT_TRUE(refused[1]);
   EXPECT_FALSE(refused[2]);
   other->Finish();
-  EXPECT_EQ(other->counts().lost_refunds, 0U);
+  EXPECT_EQ(other->counts().lost_corrections, 0U);
   EXPECT_EQ(Left(wide, global), 9U);
   EXPECT_EQ(Left(middle, tenant), 4U);
   EXPECT_EQ(Left(narrow, user), 0U);

@@ -31,6 +31,12 @@ class BucketView {
     missing_ = Saturate(CeilDiv(Mul(missing_, new_per_permit), Uint128{per_permit}));
   }
 
+  // They are gone, whether they seem to be there or not.
+  void Owe(const Terms& terms, std::uint64_t permits, Instant now) {
+    Pass(terms, now);
+    missing_ += permits * terms.ticks_per_permit;
+  }
+
   // Until they seem to be there.
   Nanos WaitFor(const Terms& terms, std::uint64_t permits, Instant now) {
     Pass(terms, now);

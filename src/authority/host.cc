@@ -72,6 +72,12 @@ void Host::Refund(HostKey& key, std::uint64_t cost, Instant now) {
   if (key.IsDue(now) && breaker_.Admits(now)) Send(key, 0, 0, now);
 }
 
+void Host::Charge(HostKey& key, std::uint64_t cost, Instant now) {
+  Watch(key);
+  key.Charge(cost, now);
+  if (key.IsDue(now) && breaker_.Admits(now)) Send(key, 0, 0, now);
+}
+
 void Host::OnReply(Ticket ticket, const SyncReply& reply, Instant now) {
   const auto found = under_way_.find(ticket);
   if (found == under_way_.end()) return;  // a second answer to the same request

@@ -75,6 +75,8 @@ class Host {
   LocalDecision Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now);
   // Gives back what was admitted: for a request that another limit refused, or that used less.
   void Refund(HostKey& key, std::uint64_t cost, Instant now);
+  // What was admitted turned out to cost more.
+  void Charge(HostKey& key, std::uint64_t cost, Instant now);
   void OnReply(Ticket ticket, const SyncReply& reply, Instant now);
   // Settles whoever waited too long, and makes the requests that are due.
   void Tick(Instant now);

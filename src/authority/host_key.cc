@@ -102,6 +102,14 @@ void HostKey::Refund(std::uint64_t cost, Instant now) {
   refund_ += cost;
 }
 
+void HostKey::Charge(std::uint64_t cost, Instant now) {
+  // More than this the authority forgives anyway.
+  const std::uint64_t owed = std::min(cost, SatSub(terms().burst + terms().max_debt, debt_));
+  debt_ += owed;
+  view_.Owe(terms(), owed, now);
+  Admit(owed, now);
+}
+
 bool HostKey::IsDue(Instant now) const {
   if (exchange_) return false;
   const bool has_news = demand_ != 0 || debt() != 0 || refund_ != 0 || reservation_.total() != 0;

@@ -72,6 +72,9 @@ class HostKey {
   // from if the authority was not told yet, and is told to it otherwise.
   void Refund(std::uint64_t cost, Instant now);
 
+  // What was admitted turned out to cost so much more. It is owed until it is told.
+  void Charge(std::uint64_t cost, Instant now);
+
   // The request that is due: a supply runs low, an interval is over, a debt is untold.
   [[nodiscard]] bool IsDue(Instant now) const;
   // What there is to tell and to ask for, and `take` permits for a request that waits. Counts as

@@ -94,6 +94,8 @@ void StrictExchange::Apply(StrictRequest& request, Instant at) {
     StrictState& state = StateOf(*part.key);
     if (request.purpose == StrictRequest::Purpose::kRefund) {
       state.Refund(part.limit.written(), part.cost, at, part.taken);
+    } else if (request.purpose == StrictRequest::Purpose::kCharge) {
+      state.Charge(part.limit.written(), part.cost, at);
     } else {
       takes.push_back({&state, &part.limit, part.cost, &part.decision});
     }

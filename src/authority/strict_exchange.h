@@ -27,10 +27,14 @@ struct StrictPart {
 
 // A request goes from place to place; at each of them all its parts there are decided at once.
 struct StrictRequest {
-  enum class Purpose : std::uint8_t { kTake, kPeek, kRefund };
+  // The last two come afterwards, and nobody waits for them.
+  enum class Purpose : std::uint8_t { kTake, kPeek, kRefund, kCharge };
 
   [[nodiscard]] std::uint16_t place() const { return places[stage]; }
   [[nodiscard]] bool IsHere(const StrictPart& part) const { return part.key->place == place(); }
+  [[nodiscard]] bool is_correction() const {
+    return purpose == Purpose::kRefund || purpose == Purpose::kCharge;
+  }
   [[nodiscard]] std::size_t StageOf(const StrictPart& part) const;
 
   Purpose purpose = Purpose::kTake;

@@ -187,7 +187,7 @@ TEST_F(StrictFailureTest, ARefundThatNobodyCanBeToldIsCounted) {
   ASSERT_TRUE(Take(limit, "a"));
   Site().Refund({{.limit = &limit, .key = "a"}});
   store_.Refuse(0);
-  EXPECT_EQ(Site().host().counts().lost_refunds, 1U);
+  EXPECT_EQ(Site().host().counts().lost_corrections, 1U);
   EXPECT_EQ(Left(limit, "a"), 2U);
 }
 

@@ -111,20 +111,26 @@ bool StrictHost::IsKnownRefusal(std::span<const StrictAsk> asks, Instant now,
 void StrictHost::Refund(std::span<const StrictAsk> asks, Instant now) {
   const RequestPointer refund = Make(asks, Purpose::kRefund);
   for (StrictPart& part : refund->parts) part.taken = Instant::max();
-  SendRefund(refund, now);
+  SendCorrection(refund, now);
 }
 
-void StrictHost::SendRefund(const RequestPointer& refund, Instant now) {
-  if (refund->parts.empty()) return;
-  ++refunds_;
-  if (refunds_ > options_.most_waiting || !breaker_.Admits(now)) return DropRefund(*refund);
-  Enqueue(refund, now);
+void StrictHost::Charge(std::span<const StrictAsk> asks, Instant now) {
+  SendCorrection(Make(asks, Purpose::kCharge), now);
 }
 
-void StrictHost::DropRefund(StrictRequest& refund) {
-  refund.is_over = true;
-  --refunds_;
-  ++counts_.lost_refunds;
+void StrictHost::SendCorrection(const RequestPointer& correction, Instant now) {
+  if (correction->parts.empty()) return;
+  ++corrections_;
+  if (corrections_ > options_.most_waiting || !breaker_.Admits(now)) {
+    return DropCorrection(*correction);
+  }
+  Enqueue(correction, now);
+}
+
+void StrictHost::DropCorrection(StrictRequest& correction) {
+  correction.is_over = true;
+  --corrections_;
+  ++counts_.lost_corrections;
 }
 
 void StrictHost::Cancel(Waiter waiter) {
@@ -252,9 +258,9 @@ void StrictHost::FinishStage(const RequestPointer& request, Instant now) {
     ++request->stage;
     return Enqueue(request, now);
   }
-  if (request->purpose == Purpose::kRefund) {
+  if (request->is_correction()) {
     request->is_over = true;
-    --refunds_;
+    --corrections_;
     return;
   }
   if (is_refused) {
@@ -280,7 +286,7 @@ void StrictHost::GiveBack(StrictRequest& request, Instant now) {
   }
   refund->places.assign(request.places.begin(),
                         request.places.begin() + static_cast<std::ptrdiff_t>(request.stage));
-  SendRefund(refund, now);
+  SendCorrection(refund, now);
 }
 
 void StrictHost::Fail(ExchangePointer exchange, Outcome outcome, Instant now) {
@@ -317,7 +323,7 @@ void StrictHost::Settle(StrictRequest& request) {
 // --- without the store ---------------------------------------------------------------------------
 
 void StrictHost::FallAndSettle(StrictRequest& request, Instant now) {
-  if (request.purpose == Purpose::kRefund) return DropRefund(request);
+  if (request.is_correction()) return DropCorrection(request);
   Fall(request, now);
   Settle(request);
 }

@@ -94,11 +94,11 @@ struct StrictHostOptions {
 
 // What was decided and how, since the beginning.
 struct StrictCounts {
-  std::uint64_t known = 0;         // refusals that needed no asking
-  std::uint64_t swaps = 0;         // sent, looks included
-  std::uint64_t surprises = 0;     // of those: keys held something else than was thought
-  std::uint64_t fallen = 0;        // decided by a failure policy
-  std::uint64_t lost_refunds = 0;  // nobody could be told of
+  std::uint64_t known = 0;             // refusals that needed no asking
+  std::uint64_t swaps = 0;             // sent, looks included
+  std::uint64_t surprises = 0;         // of those: keys held something else than was thought
+  std::uint64_t fallen = 0;            // decided by a failure policy
+  std::uint64_t lost_corrections = 0;  // nobody could be told of
 };
 
 class StrictHost {
@@ -115,6 +115,8 @@ class StrictHost {
            std::span<Decision> decisions);
   // Gives back what was taken. Nobody is told; what cannot be given back stays taken.
   void Refund(std::span<const StrictAsk> asks, Instant now);
+  // The same for what turned out to cost more: charged even if it leaves a debt.
+  void Charge(std::span<const StrictAsk> asks, Instant now);
   // Whoever waits has gone. What was not sent is not sent; what was may be taken.
   void Cancel(Waiter waiter);
 
@@ -166,8 +168,8 @@ class StrictHost {
   void FinishStage(const RequestPointer& request, Instant now);
   void Settle(StrictRequest& request);
   void GiveBack(StrictRequest& request, Instant now);
-  void SendRefund(const RequestPointer& refund, Instant now);
-  void DropRefund(StrictRequest& refund);
+  void SendCorrection(const RequestPointer& correction, Instant now);
+  void DropCorrection(StrictRequest& correction);
   // Decides by the failure policies.
   void Fall(StrictRequest& request, Instant now);
   void FallAndSettle(StrictRequest& request, Instant now);
@@ -186,7 +188,7 @@ class StrictHost {
   std::uint64_t last_number_ = 0;
   std::uint64_t stamps_;
   Ticket last_ticket_ = 0;
-  std::size_t refunds_ = 0;  // on their way
+  std::size_t corrections_ = 0;  // on their way
   StrictCounts counts_;
 };
 

@@ -121,6 +121,13 @@ Decision StrictState::Peek(const std::shared_ptr<const WrittenLimit>& limit, Per
   });
 }
 
+void StrictState::Charge(const std::shared_ptr<const WrittenLimit>& limit, Permits cost,
+                         Instant now) {
+  Change(limit, now, [cost](const Plan& plan, State& state, Instant at) {
+    return plan.Charge(state, cost, at);
+  });
+}
+
 void StrictState::CountRefusal(const std::shared_ptr<const WrittenLimit>& limit, Permits cost,
                                Instant now) {
   Change(limit, now, [cost](const Plan& plan, State& state, Instant at) {

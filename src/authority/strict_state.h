@@ -42,6 +42,8 @@ class StrictState {
   // under another limit.
   Decision Take(const std::shared_ptr<const WrittenLimit>& limit, Permits cost, Instant now);
   Decision Peek(const std::shared_ptr<const WrittenLimit>& limit, Permits cost, Instant now);
+  // What cannot be had is owed.
+  void Charge(const std::shared_ptr<const WrittenLimit>& limit, Permits cost, Instant now);
   void CountRefusal(const std::shared_ptr<const WrittenLimit>& limit, Permits cost, Instant now);
   // `taken`: when it was, by latest(); Instant::max() if nobody knows.
   void Refund(const std::shared_ptr<const WrittenLimit>& limit, Permits cost, Instant now,

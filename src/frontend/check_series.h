@@ -31,6 +31,7 @@ class CheckSeries {
   explicit CheckSeries(ClusterSeat seat) : seat_(seat) { Add(); }
 
   [[nodiscard]] bool may_wait() const { return seat_.cluster != nullptr; }
+  [[nodiscard]] Cluster* cluster() const { return seat_.cluster; }
   // The first one, for who asks one thing at a time.
   [[nodiscard]] CheckReply& first() { return *replies_.front(); }
 

@@ -165,7 +165,7 @@ JsonAnswer Check(Checker& checker, CheckRequest::Intent intent, const rapidjson:
 }
 
 JsonAnswer Settle(Checker& checker, std::string_view path, const rapidjson::Value& root,
-                  Instant now) {
+                  Instant now, Cluster* cluster) {
   Request request;
   if (const std::string wrong = ReadRequest(root, request); !wrong.empty()) return Wrong(wrong);
   if (path == "/report") {
@@ -180,7 +180,7 @@ JsonAnswer Settle(Checker& checker, std::string_view path, const rapidjson::Valu
     if (!request.cost) return Wrong("'cost' is missing");
     checker.Correct(request.check(),
                     path == "/charge" ? Checker::Correction::kCharge : Checker::Correction::kRefund,
-                    *request.cost, now);
+                    *request.cost, now, cluster);
   }
   return {200, "{}\n"};
 }
@@ -229,7 +229,7 @@ JsonAnswer AnswerJson(Checker& checker, std::string_view path, std::string_view 
     return Wrong("this is not JSON: " + std::string(GetParseError_En(root.GetParseError())) +
                  " (byte " + std::to_string(root.GetErrorOffset()) + ")");
   }
-  if (!is_check) return Settle(checker, path, root, now);
+  if (!is_check) return Settle(checker, path, root, now, checks.cluster());
   return Check(checker, is_peek ? CheckRequest::Intent::kLook : CheckRequest::Intent::kTake, root,
                now, checks);
 }

@@ -375,24 +375,36 @@ void Checker::ForEachAsk(const CheckRequest& request, Instant now, const Use& us
   space->Find(values, found);
   if (AllowListed(*space, found, now) != nullptr) return;
   ForEachHit(request, *space, values, found, now, [&](const Hit& hit) {
+    const bool is_shared = options_.has_cluster && hit.rule->rule->sharing != rule::Sharing::kNone;
     for (std::size_t i = 0; i < hit.allowance->limits.size(); ++i) {
-      use(*hit.rule, Ledger::Ask{active->limits[hit.allowance->limits[i]].get(), Derive(hit.key, i),
-                                 hit.cost});
+      const Ledger::Ask ask{active->limits[hit.allowance->limits[i]].get(), Derive(hit.key, i),
+                            hit.cost};
+      if (is_shared) {
+        SharedAsk shared = SharedAskOf(hit, i, *active, *space, values);
+        use(*hit.rule, ask, &shared);
+      } else {
+        use(*hit.rule, ask, nullptr);
+      }
     }
   });
 }
 
 void Checker::Report(const CheckRequest& request, Outcome outcome, Instant now) {
   if (outcome == Outcome::kSucceeded) return;
-  ForEachAsk(request, now, [&](const CompiledRule& rule, const Ledger::Ask& ask) {
+  ForEachAsk(request, now, [&](const CompiledRule& rule, const Ledger::Ask& ask, SharedAsk*) {
     if (rule.rule->counts == Counts::kFailures) ledger_->Charge(ask, now);
   });
 }
 
-void Checker::Correct(const CheckRequest& request, Correction correction, Permits cost,
-                      Instant now) {
-  ForEachAsk(request, now, [&](const CompiledRule& rule, Ledger::Ask ask) {
+void Checker::Correct(const CheckRequest& request, Correction correction, Permits cost, Instant now,
+                      Cluster* cluster) {
+  ForEachAsk(request, now, [&](const CompiledRule& rule, Ledger::Ask ask, SharedAsk* shared) {
     if (rule.rule->counts == Counts::kFailures) return;
+    if (shared != nullptr && cluster != nullptr) {
+      shared->cost = cost;
+      cluster->Correct(*shared, correction);
+      return;
+    }
     ask.cost = cost;
     if (correction == Correction::kCharge) {
       ledger_->Charge(ask, now);

@@ -210,9 +210,11 @@ class Checker {
   void Report(const CheckRequest& request, Outcome outcome, Instant now);
 
   // The cost of a request that passed turned out to be another: charges, or gives back, `cost`
-  // under all rules that counted it. A charge may leave a debt.
-  enum class Correction : std::uint8_t { kCharge, kRefund };
-  void Correct(const CheckRequest& request, Correction correction, Permits cost, Instant now);
+  // under all rules that counted it. A charge may leave a debt. `cluster` is told of what it
+  // shares.
+  using Correction = Cluster::Correction;
+  void Correct(const CheckRequest& request, Correction correction, Permits cost, Instant now,
+               Cluster* cluster = nullptr);
 
   [[nodiscard]] Instant Now() const noexcept { return ledger_->Now(); }
   [[nodiscard]] Published<ActiveRules>::Reading rules() const { return active_.Read(); }
@@ -237,14 +239,16 @@ class Checker {
   template <typename Use>
   void ForEachHit(const CheckRequest& request, const rule::Space& space, const rule::Values& values,
                   std::span<const std::uint32_t> found, Instant now, const Use& use) const;
-  // Calls `use(rule, ask)` for every limit of every counter that `request` is counted in, after the
-  // fact: asks cost what the request does.
+  // Calls `use(rule, ask, shared)` for every limit of every counter that `request` is counted in,
+  // after the fact: asks cost what the request does. `shared` is null of a limit of this host.
   template <typename Use>
   void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
   // Every rule that was found.
   void Ask(const CheckRequest& request, const rule::Values& values, Instant now, CheckReply& reply);
   void Collect(const Hit& hit, const rule::Values& values, Instant now, CheckReply& reply);
   // What was put aside for the cluster: asks for it, and takes over what has come of it.
+  static SharedAsk SharedAskOf(const Hit& hit, std::size_t limit, const ActiveRules& active,
+                               const rule::Space& space, const rule::Values& values);
   static void CollectShared(const Hit& hit, CheckReply::Purpose purpose, const rule::Values& values,
                             CheckReply& reply);
   static void AskShared(CheckRequest::Intent intent, SharedAsks& asks, CheckReply& reply);

@@ -7,23 +7,29 @@
 
 namespace weir {
 
+SharedAsk Checker::SharedAskOf(const Hit& hit, std::size_t limit, const ActiveRules& active,
+                               const rule::Space& space, const rule::Values& values) {
+  SharedAsk ask;
+  ask.limit = &active.shared.Of(*hit.rule, hit.allowance->limits[limit]);
+  ask.key = Derive(hit.key, limit);
+  ask.cost = hit.cost;
+  ask.name = {.space = &space,
+              .rule = hit.rule,
+              .counter = hit.counter,
+              .salt = hit.allowance->salt,
+              .values = &values,
+              .limit = limit};
+  return ask;
+}
+
 void Checker::CollectShared(const Hit& hit, CheckReply::Purpose purpose, const rule::Values& values,
                             CheckReply& reply) {
   const ActiveRules& active = **reply.rules_;
   SharedAsks& into = hit.enforced ? reply.shared_ : reply.shared_shadow_;
   for (std::size_t i = 0; i < hit.allowance->limits.size(); ++i) {
     const std::uint32_t number = hit.allowance->limits[i];
-    SharedAsk ask;
-    ask.limit = &active.shared.Of(*hit.rule, number);
-    ask.key = Derive(hit.key, i);
-    ask.cost = hit.cost;
+    SharedAsk ask = SharedAskOf(hit, i, active, *reply.space_, values);
     ask.finding = static_cast<std::uint32_t>(reply.findings_.size());
-    ask.name = {.space = reply.space_,
-                .rule = hit.rule,
-                .counter = hit.counter,
-                .salt = hit.allowance->salt,
-                .values = &values,
-                .limit = i};
     purpose.finding = ask.finding;
     into.Add(std::move(ask));
     if (hit.enforced) reply.shared_purposes_.push_back(purpose);

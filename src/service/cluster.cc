@@ -195,6 +195,28 @@ void Cluster::GiveBack(std::span<SharedAsk> whole) {
   RunSoon(Nanos(0));
 }
 
+void Cluster::Correct(const SharedAsk& ask, Correction correction) {
+  const Instant now = loop_.now();
+  const bool charges = correction == Correction::kCharge;
+  if (ask.limit->strict) {
+    name_.clear();
+    ask.name.AppendTo(name_);
+    const authority::StrictAsk strict{.limit = &*ask.limit->strict, .key = name_, .cost = ask.cost};
+    if (charges) {
+      strict_.Charge({&strict, 1}, now);
+    } else {
+      strict_.Refund({&strict, 1}, now);
+    }
+  } else if (HostKey* key = KeyOf(ask)) {
+    if (charges) {
+      host_.Charge(*key, ask.cost.count, now);
+    } else {
+      host_.Refund(*key, ask.cost.count, now);
+    }
+  }
+  RunSoon(Nanos(0));
+}
+
 // Nobody wants to know any more. What is taken of a lease all the same is given back then.
 void Cluster::Leave(std::span<SharedAsk> whole, SharedAsks& asks) {
   for (SharedAsk& ask : whole) {

@@ -64,6 +64,10 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
   // Gives back what was taken, unless that was done already.
   void GiveBack(SharedAsks& asks) { GiveBack(std::span(asks.asks_)); }
 
+  // A request that passed turned out to cost something else. Nobody waits for this.
+  enum class Correction : std::uint8_t { kCharge, kRefund };
+  void Correct(const SharedAsk& ask, Correction correction);
+
   // Of any thread.
   [[nodiscard]] ClusterCounts counts() const;
 

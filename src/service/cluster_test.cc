@@ -198,6 +198,25 @@ TEST(ClusterTest, WhoIsOverASharedLimitThatBansIsBannedWhereItAsked) {
   EXPECT_TRUE(hosts.Allows(1, kAnn)) << "each host bans those whom it has seen";
 }
 
+TEST(ClusterTest, WhatTurnsOutToCostMoreOrLessIsToldToTheCluster) {
+  for (const std::string sharing : {"strict", "lease"}) {
+    ClusterHarness hosts(2, "- {name: a, by: [user], limit: 10/h, cluster: " + sharing + "}");
+    const CheckRequest request{.space = "shop", .attributes = kAnn};
+    const auto correct = [&](Checker::Correction correction, std::uint64_t cost) {
+      hosts[0].checker.Correct(request, correction, Permits{cost}, hosts.now(), &hosts[0].cluster);
+      for (int ms = 0; ms < 200; ++ms) hosts.Advance(milliseconds(1));
+    };
+    EXPECT_TRUE(hosts.Allows(0, kAnn));
+    correct(Checker::Correction::kCharge, 7);
+    EXPECT_EQ(AllowedInTurns(hosts, 2, 10), 2) << sharing;
+    correct(Checker::Correction::kRefund, 3);
+    hosts.Advance(seconds(1));  // a refusal is known for a while
+    EXPECT_EQ(AllowedInTurns(hosts, 2, 10), 3) << sharing;
+    correct(Checker::Correction::kCharge, 20);
+    EXPECT_FALSE(hosts.Allows(1, kAnn)) << sharing;
+  }
+}
+
 TEST(ClusterTest, RulesThatShareNeedACluster) {
   Checker checker(std::move(Ledger::Open({.max_keys = 100})).value(), {});
   rule::Problems problems;
