@@ -346,6 +346,13 @@ std::string RunningServer::Banner() const {
   text += rules_version().empty() ? ", which is still to be made, with an example\n" : "\n";
   text += parts_->options.state == kStateInMemory ? "state  in memory: it ends with the process\n"
                                                   : "state  in " + parts_->options.state + "\n";
+  if (parts_->cluster) {
+    text += "shared over Redis at";
+    for (const net::Endpoint& endpoint : parts_->cluster->redis.endpoints) {
+      text += " " + endpoint.ToString();
+    }
+    text += "\n";
+  }
   text += parts_->access.banner;
   if (!http_address().empty() && parts_->server != nullptr) {
     text += "\nTry it, four times:  curl -i " + UrlOf(http_address()) + "/check/hello\n";

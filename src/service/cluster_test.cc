@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "service/key_lookup.h"
 #include "tests/cluster_harness.h"
 
 namespace weir {
@@ -215,6 +216,13 @@ TEST(ClusterTest, WhatTurnsOutToCostMoreOrLessIsToldToTheCluster) {
     correct(Checker::Correction::kCharge, 20);
     EXPECT_FALSE(hosts.Allows(1, kAnn)) << sharing;
   }
+}
+
+TEST(ClusterTest, WhoLooksAKeyUpIsToldWhereItLies) {
+  ClusterHarness hosts(1, "- {name: a, by: [user], limit: 10/h, cluster: strict}");
+  const KeyLookup found = LookUpKey(hosts[0].checker, {"shop", "a", kAnn}, hosts.now());
+  ASSERT_TRUE(std::holds_alternative<NoSuchKey>(found));
+  EXPECT_THAT(std::get<NoSuchKey>(found).message, testing::HasSubstr("weir:*{shop/a:*"));
 }
 
 TEST(ClusterTest, RulesThatShareNeedACluster) {

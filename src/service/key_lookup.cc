@@ -60,6 +60,14 @@ class Search {
       return NoSuchKey{Why::kNoKey, "rule " + rule_->rule->name +
                                         " is an allow-list: it counts nothing, so there is no key"};
     }
+    if (rule_->rule->sharing != rule::Sharing::kNone) {
+      return NoSuchKey{Why::kNoKey,
+                       "the limits of rule " + rule_->rule->name +
+                           " are shared by a cluster: what is used of them lies in Redis, in keys "
+                           "that match weir:*{" +
+                           space->name() + "/" + rule_->rule->name +
+                           ":*; delete one there to have it forgotten"};
+    }
     return rule_->rule->descriptor ? FindByDescriptor(*space) : FindByAttributes(*space);
   }
 
