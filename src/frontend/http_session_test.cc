@@ -153,7 +153,7 @@ TEST_F(HttpSessionTest, ADelayHoldsTheAnswerAndADropGivesNone) {
   EXPECT_EQ(progress_.hold, seconds(1));
   EXPECT_EQ(progress_.consumed, Get("/check/slow").size());
   std::string out;
-  EXPECT_EQ(session_->Resume(out), Then::kGoOn);
+  EXPECT_EQ(session_->Resume(kStart, out).then, Then::kGoOn);
   EXPECT_THAT(out, StartsWith("HTTP/1.1 200"));
   EXPECT_EQ(Send(Get("/check/slow")), "");
   EXPECT_EQ(progress_.hold, seconds(2));
