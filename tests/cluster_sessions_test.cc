@@ -117,6 +117,17 @@ TEST_F(ClusterSessionsTest, SeveralRequestsOfOneCommandWaitTogether) {
   EXPECT_EQ(Passed(out), std::vector<int>({1, 1, 1}));
 }
 
+TEST_F(ClusterSessionsTest, WhatWasAnsweredHoldsNoRules) {
+  const RespOptions options;
+  RespSession session(hosts_[0].checker, options, Seat());
+  std::string asked;
+  for (int i = 0; i < 5; ++i) asked += Check("/shared/", "user" + std::to_string(i));
+  std::string out;
+  while (session.Serve(asked, hosts_.now(), out).waits) hosts_.Settle();
+  hosts_.Use("- {name: other, by: [user], limit: 1/h, cluster: strict}");
+  EXPECT_EQ(hosts_[0].checker.replaced_rules(), 0U);
+}
+
 TEST_F(ClusterSessionsTest, AClientThatGoesWhileItWaitsLeavesNothingBehind) {
   hosts_[0].store.is_late = true;
   const RespOptions options;

@@ -32,13 +32,14 @@ class CheckSeries {
 
   [[nodiscard]] bool may_wait() const { return seat_.cluster != nullptr; }
   [[nodiscard]] Cluster* cluster() const { return seat_.cluster; }
-  // The first one, for who asks one thing at a time.
+  // The first one, for who asks one thing at a time; always the same if nobody asks ahead.
   [[nodiscard]] CheckReply& first() { return *replies_.front(); }
 
   // Room for the next check, or the check that was there.
   CheckReply& Next() {
     if (!may_wait()) return first();
     if (next_ == replies_.size()) Add();
+    begun_ = std::max(begun_, next_ + 1);
     return *replies_[next_++];
   }
   // How many there were, and to go back to one.
@@ -55,14 +56,15 @@ class CheckSeries {
   void Tell() {
     for (std::size_t i = 0; i < next_; ++i) replies_[i]->Finish();
     std::rotate(replies_.begin(), replies_.begin() + static_cast<std::ptrdiff_t>(next_),
-                replies_.end());
+                replies_.begin() + static_cast<std::ptrdiff_t>(begun_));
+    begun_ -= next_;
     next_ = 0;
   }
-  // Nobody is there to be told.
+  // Nothing is left to be told, or nobody is there who could be. Lets go of the rules.
   void Clear() {
-    for (const auto& reply : replies_) reply->Release();
+    first().Release();
     replies_.resize(1);
-    next_ = 0;
+    begun_ = next_ = 0;
   }
 
  private:
@@ -74,6 +76,7 @@ class CheckSeries {
   ClusterSeat seat_;
   std::vector<std::unique_ptr<CheckReply>> replies_;
   std::size_t next_ = 0;
+  std::size_t begun_ = 0;  // and not told
 };
 
 }  // namespace weir

@@ -138,7 +138,7 @@ void HttpSession::Finish(Progress& progress) {
   progress.errors = errors_;
   is_waiting_ = progress.then == Then::kWait;
   // What waits needs the rules it was decided by, to give back what it took.
-  if (progress.then != Then::kHold && !is_waiting_) reply_.Release();
+  if (progress.then != Then::kHold && !is_waiting_) checks_.Clear();
 }
 
 bool HttpSession::ReadBody(std::string_view bytes, Progress& progress, std::string& out) {
@@ -294,7 +294,7 @@ HttpSession::Progress HttpSession::Resume(Instant now, std::string& out) {
   }
   out += held_;
   held_.clear();
-  reply_.Release();
+  checks_.Clear();
   if (close_after_held_) progress.then = Then::kClose;
   return progress;
 }

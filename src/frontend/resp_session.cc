@@ -169,7 +169,7 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
   }
   progress.errors = reply.errors();
   progress.failed_auths = failed_auths_ - failed_before;
-  if (!progress.waits) checks_.first().Release();
+  if (!progress.waits) checks_.Clear();
   progress.close = closing_;
   return progress;
 }

@@ -141,7 +141,10 @@ const rule::Space* Checker::Open(std::string_view space, CheckReply& reply) {
   }
   if (reply.space_ == nullptr || reply.space_->name() != space) {
     reply.space_ = (*reply.rules_)->book->Find(space);
-    if (reply.space_ == nullptr) counters_.CountUnknownSpace();
+    if (reply.space_ == nullptr) {
+      counters_.CountUnknownSpace();
+      if (reply.cluster_ != nullptr) reply.step_ = CheckReply::Step::kDone;
+    }
   }
   return reply.space_;
 }

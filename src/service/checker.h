@@ -218,6 +218,8 @@ class Checker {
 
   [[nodiscard]] Instant Now() const noexcept { return ledger_->Now(); }
   [[nodiscard]] Published<ActiveRules>::Reading rules() const { return active_.Read(); }
+  // Rules that are not in force any more, and that somebody still had when others were published.
+  [[nodiscard]] std::size_t replaced_rules() const { return active_.replaced(); }
   [[nodiscard]] Ledger& ledger() noexcept { return *ledger_; }
   // Those of rules are with the rules: rules()->counters.
   [[nodiscard]] RuleCounters& counters() noexcept { return counters_; }
