@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kLooksForRoom = 64;
 
 bool CanBeDropped(const HostKey& key) {
-  return key.under_way == 0 && !key.is_watched && key.IsQuiet();
+  return key.under_way == 0 && key.busy_place == HostKey::kNowhere && key.IsQuiet();
 }
 
 }  // namespace
@@ -38,19 +38,31 @@ HostKey& Host::Find(const std::string& name, const KeyPolicy& policy) {
   return *key;
 }
 
-// A hand goes round over the buckets: whoever can be dropped where it points is.
+// A hand goes round over the buckets. Best is a key that means nothing; if there is none such where
+// it points, one that holds permits will do: they are lost, which gives nobody anything.
 bool Host::MakeRoom() {
   const std::size_t most = std::min(kLooksForRoom, keys_.bucket_count());
+  HostKey* busy = nullptr;
+  KeyHash busy_hash{};
   for (std::size_t looks = 0; looks < most; ++looks) {
     hand_ = (hand_ + 1) % keys_.bucket_count();
     for (auto entry = keys_.begin(hand_); entry != keys_.end(hand_); ++entry) {
-      if (!CanBeDropped(*entry->second)) continue;
       const KeyHash hash = entry->first;
-      keys_.erase(hash);
-      return true;
+      HostKey& key = *entry->second;
+      if (CanBeDropped(key)) {
+        keys_.erase(hash);
+        return true;
+      }
+      if (key.under_way == 0) {
+        busy = &key;
+        busy_hash = hash;
+      }
     }
   }
-  return false;
+  if (busy == nullptr) return false;
+  if (busy->busy_place != HostKey::kNowhere) Unwatch(*busy);
+  keys_.erase(busy_hash);
+  return true;
 }
 
 LocalDecision Host::Ask(HostKey& key, std::uint64_t cost, Waiter waiter, Instant now) {
@@ -122,15 +134,13 @@ void Host::Tick(Instant now) {
   }
   for (std::size_t looks = std::min(kLooksAtOnce, busy_.size()); looks > 0; --looks) {
     if (next_busy_ >= busy_.size()) next_busy_ = 0;
-    HostKey*& key = busy_[next_busy_];
-    if (key->IsDue(now) && breaker_.Admits(now)) Send(*key, 0, 0, now);
-    if (!key->IsQuiet()) {
+    HostKey& key = *busy_[next_busy_];
+    if (key.IsDue(now) && breaker_.Admits(now)) Send(key, 0, 0, now);
+    if (key.IsQuiet()) {
+      Unwatch(key);
+    } else {
       ++next_busy_;
-      continue;
     }
-    key->is_watched = false;
-    key = busy_.back();
-    busy_.pop_back();
   }
 }
 
@@ -141,9 +151,16 @@ void Host::Forget(Instant now) {
 }
 
 void Host::Watch(HostKey& key) {
-  if (key.is_watched) return;
-  key.is_watched = true;
+  if (key.busy_place != HostKey::kNowhere) return;
+  key.busy_place = busy_.size();
   busy_.push_back(&key);
+}
+
+void Host::Unwatch(HostKey& key) {
+  busy_.back()->busy_place = key.busy_place;
+  busy_[key.busy_place] = busy_.back();
+  busy_.pop_back();
+  key.busy_place = HostKey::kNowhere;
 }
 
 bool Host::TryJoin(HostKey& key, std::uint64_t take, Waiter waiter, Instant now) {

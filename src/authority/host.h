@@ -65,8 +65,8 @@ class Host {
     const auto found = keys_.find(hash);
     return found != keys_.end() ? found->second.get() : nullptr;
   }
-  // A key that is not known yet. There is room for so many: another that holds nothing and owes
-  // nothing may be dropped for it. Null if there is none such.
+  // A key that is not known yet. There is room for so many: another makes room, one that holds and
+  // owes nothing if it can be found. Null if all of them have something under way.
   HostKey* Make(KeyHash hash, std::string name, const KeyPolicy& policy);
   // The key of that name, which is made with `policy` if need be; otherwise it has the one it has,
   // which HostKey::Adopt() changes. REQUIRES: there is room
@@ -121,6 +121,7 @@ class Host {
   template <typename Each>
   static void ForEachWaiter(const Sent& sent, Each each);
   void Watch(HostKey& key);
+  void Unwatch(HostKey& key);
   bool TryJoin(HostKey& key, std::uint64_t take, Waiter waiter, Instant now);
   void Send(HostKey& key, std::uint64_t take, Waiter waiter, Instant now);
   LocalDecision Fall(HostKey& key, std::uint64_t cost, Outcome outcome, Instant now) {

@@ -120,9 +120,10 @@ class HostKey {
   // Whether a request of that cost would be admitted, as far as this host knows; takes nothing.
   [[nodiscard]] LocalDecision Look(std::uint64_t cost, Instant now);
 
-  // For the host only: it looks after this key, has so many requests under way for it, and this is
-  // the last take, which others may join.
-  bool is_watched = false;
+  // For the host only: where in its list of busy keys this one is, how many requests it has under
+  // way for it, and the last take, which others may join.
+  static constexpr std::size_t kNowhere = ~std::size_t{0};
+  std::size_t busy_place = kNowhere;
   std::uint32_t under_way = 0;
   Ticket last_take = 0;
 

@@ -75,7 +75,7 @@ void Cluster::Ask(SharedAsks& asks, Intent intent, CheckWaiter& waiter) {
     if (refused) Leave(whole, asks);  // no need to wait for the others
   }
   if (!asks.is_waiting()) Conclude(asks);
-  RunSoon(Nanos(0));
+  RunSoon(host_.has_requests() || strict_.has_requests() ? Nanos(0) : kTick);
 }
 
 HostKey* Cluster::KeyOf(const SharedAsk& ask) {
