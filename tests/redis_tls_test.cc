@@ -38,6 +38,7 @@ class RedisTlsConcurrentTest : public testing::Test, public Replies {
     options.endpoints = {endpoint_};
     options.connection.tls = tls;
     options.connection.connect_patience = patience;
+    options.connection.patience = seconds(20);  // no matter how busy the machine is
     options.connection.reconnect = {.first = milliseconds(5), .longest = milliseconds(20)};
     authority_ = std::make_unique<RedisAuthority>(loop_, options);
   }
