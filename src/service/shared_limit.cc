@@ -46,7 +46,9 @@ Result<SharedLimit> Share(const Limit& limit, const rule::Rule& rule) {
 
 SharedLimits::SharedLimits(const rule::Rulebook& book, bool has_cluster, rule::Problems& problems) {
   by_rule_.resize(book.rule_count());
-  for (const auto& [name, space] : book.spaces()) {
+  for (const auto& entry : book.spaces()) {
+    const rule::Space& space = entry.second;
+    const std::string& name = space.name();
     for (const rule::CompiledRule& rule : space.rules()) {
       if (rule.rule->sharing == Sharing::kNone) continue;
       if (!has_cluster) {
