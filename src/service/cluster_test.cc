@@ -140,6 +140,7 @@ TEST(ClusterTest, AfterTheDeadlineTheRuleSaysWhatThen) {
         allowed += reply.allowed() ? 1 : 0;
       }
       EXPECT_EQ(allowed, expected.allowed) << sharing << " " << expected.policy;
+      hosts.Advance(milliseconds(1));
       EXPECT_TRUE(hosts[0].cluster.counts().is_cut_off);
       EXPECT_GE(hosts[0].cluster.counts().late, 5U) << "and it is counted";
     }
