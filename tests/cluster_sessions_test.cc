@@ -25,8 +25,8 @@ class ClusterSessionsTest : public testing::Test {
   }
 
   ClusterHarness hosts_{1,
-                        "- {name: shared, match: {path: /shared/**}, by: [user], limit: 2/h, "
-                        "cluster: strict}\n"
+                        "- {name: shared, match: {path: /shared/**}, by: [user], "
+                        "limit: fixed_window 2/h, cluster: strict}\n"
                         "- {name: own, match: {path: /own/**}, by: [user], limit: 2/h}"};
 };
 
@@ -124,7 +124,7 @@ TEST_F(ClusterSessionsTest, WhatWasAnsweredHoldsNoRules) {
   for (int i = 0; i < 5; ++i) asked += Check("/shared/", "user" + std::to_string(i));
   std::string out;
   while (session.Serve(asked, hosts_.now(), out).waits) hosts_.Settle();
-  hosts_.Use("- {name: other, by: [user], limit: 1/h, cluster: strict}");
+  hosts_.Use("- {name: other, by: [user], limit: fixed_window 1/h, cluster: strict}");
   EXPECT_EQ(hosts_[0].checker.replaced_rules(), 0U);
 }
 
@@ -155,7 +155,7 @@ class ClusterHttpTest : public ClusterSessionsTest {
 };
 
 TEST_F(ClusterHttpTest, ARequestWaitsAndTheNextComesAfterIt) {
-  hosts_.Use("- {name: shared, limit: 1/h, cluster: strict}");
+  hosts_.Use("- {name: shared, limit: fixed_window 1/h, cluster: strict}");
   hosts_[0].store.is_late = true;
   const std::string asked = Get("/check/a") + Get("/check/b");
   std::string out;
@@ -179,7 +179,7 @@ TEST_F(ClusterHttpTest, ARequestWaitsAndTheNextComesAfterIt) {
 }
 
 TEST_F(ClusterHttpTest, WhoAsksToCloseIsAnsweredFirst) {
-  hosts_.Use("- {name: shared, limit: 1/h, cluster: strict}");
+  hosts_.Use("- {name: shared, limit: fixed_window 1/h, cluster: strict}");
   hosts_[0].store.is_late = true;
   std::string out;
   EXPECT_EQ(session_.Serve(Get("/check/a", "Connection: close\r\n"), hosts_.now(), out).then,

@@ -95,7 +95,7 @@ TEST(ClusterTest, AHostThatRefusesDoesNotAskTheCluster) {
 }
 
 TEST(ClusterTest, WhoWaitsIsToldOnceAndThenFindsItsAnswer) {
-  ClusterHarness hosts(1, "- {name: a, by: [user], limit: 1/h, cluster: strict}");
+  ClusterHarness hosts(1, "- {name: a, by: [user], limit: fixed_window 1/h, cluster: strict}");
   hosts[0].store.is_late = true;
   CheckReply first;
   CheckReply second;
@@ -119,12 +119,13 @@ TEST(ClusterTest, WhoWaitsIsToldOnceAndThenFindsItsAnswer) {
 }
 
 TEST(ClusterTest, AfterTheDeadlineTheRuleSaysWhatThen) {
-  const std::string rules = "- {name: a, by: [user], limit: 2/h, cluster: %1, on_error: %2}";
+  const std::string rules = "- {name: a, by: [user], limit: %1, on_error: %2}";
   struct Case {
     std::string policy;
     int allowed;
   };
-  for (const std::string sharing : {"strict", "lease"}) {
+  for (const std::string sharing :
+       {"2/h, cluster: strict", "fixed_window 2/h, cluster: strict", "2/h, cluster: lease"}) {
     for (const Case& expected : {Case{"allow", 5}, Case{"deny", 0}, Case{"local", 2}}) {
       std::string text = rules;
       text.replace(text.find("%1"), 2, sharing).replace(text.find("%2"), 2, expected.policy);
@@ -145,6 +146,34 @@ TEST(ClusterTest, AfterTheDeadlineTheRuleSaysWhatThen) {
       EXPECT_GE(hosts[0].cluster.counts().late, 5U) << "and it is counted";
     }
   }
+}
+
+TEST(ClusterTest, HostsThatAreCutOffGoOnWithTheirShares) {
+  ClusterHarness hosts(2, "- {name: a, by: [user], limit: 100/s, cluster: strict}");
+  // Three of four requests come to the first host.
+  const auto allowed_in = [&](int ms) {
+    int allowed = 0;
+    for (int i = 0; i < ms; ++i) {
+      for (std::size_t host = 0; host < 2; ++host) {
+        if (i % (host == 0 ? 4 : 12) != 0) continue;
+        CheckReply reply;
+        hosts.Check(host, kAnn, reply);
+        for (int wait = 0; wait < 20 && reply.is_waiting(); ++wait) hosts.Advance(milliseconds(1));
+        hosts.Check(host, kAnn, reply);
+        allowed += reply.allowed() ? 1 : 0;
+      }
+      hosts.Advance(milliseconds(1));
+    }
+    return allowed;
+  };
+  allowed_in(3'000);
+  for (std::size_t host = 0; host < 2; ++host) hosts[host].authority.is_dead = true;
+  allowed_in(100);  // until the circuits are open
+  const Instant begin = hosts.now();
+  const int allowed = allowed_in(5'000);
+  const double right = std::chrono::duration<double>(hosts.now() - begin).count() * 100;
+  EXPECT_LE(allowed, right * 1.15) << "not the whole limit each";
+  EXPECT_GE(allowed, right * 0.85);
 }
 
 TEST(ClusterTest, WhoGoesWhileItWaitsGetsNothingAndCostsNothingOfALease) {
@@ -201,8 +230,9 @@ TEST(ClusterTest, WhoIsOverASharedLimitThatBansIsBannedWhereItAsked) {
 }
 
 TEST(ClusterTest, WhatTurnsOutToCostMoreOrLessIsToldToTheCluster) {
-  for (const std::string sharing : {"strict", "lease"}) {
-    ClusterHarness hosts(2, "- {name: a, by: [user], limit: 10/h, cluster: " + sharing + "}");
+  for (const std::string limit :
+       {"10/h, cluster: strict", "fixed_window 10/h, cluster: strict", "10/h, cluster: lease"}) {
+    ClusterHarness hosts(2, "- {name: a, by: [user], limit: " + limit + "}");
     const CheckRequest request{.space = "shop", .attributes = kAnn};
     const auto correct = [&](Checker::Correction correction, std::uint64_t cost) {
       hosts[0].checker.Correct(request, correction, Permits{cost}, hosts.now(), &hosts[0].cluster);
@@ -210,12 +240,12 @@ TEST(ClusterTest, WhatTurnsOutToCostMoreOrLessIsToldToTheCluster) {
     };
     EXPECT_TRUE(hosts.Allows(0, kAnn));
     correct(Checker::Correction::kCharge, 7);
-    EXPECT_EQ(AllowedInTurns(hosts, 2, 10), 2) << sharing;
+    EXPECT_EQ(AllowedInTurns(hosts, 2, 10), 2) << limit;
     correct(Checker::Correction::kRefund, 3);
     hosts.Advance(seconds(1));  // a refusal is known for a while
-    EXPECT_EQ(AllowedInTurns(hosts, 2, 10), 3) << sharing;
+    EXPECT_EQ(AllowedInTurns(hosts, 2, 10), 3) << limit;
     correct(Checker::Correction::kCharge, 20);
-    EXPECT_FALSE(hosts.Allows(1, kAnn)) << sharing;
+    EXPECT_FALSE(hosts.Allows(1, kAnn)) << limit;
   }
 }
 

@@ -17,8 +17,9 @@ namespace weir {
 
 // One limit of one rule: the same limit may be shared in another way by another rule.
 struct SharedLimit {
-  authority::KeyPolicy policy = {};                   // of lease and write_back
-  std::optional<authority::StrictLimit> strict = {};  // nothing: it is one of these
+  authority::KeyPolicy policy = {};  // by an account, with which it is asked for
+  std::optional<authority::StrictLimit> strict =
+      {};  // by a state that is swapped; nothing: by the account
 };
 
 // Those of all rules.
