@@ -1,0 +1,119 @@
+"""What a run of the trial has shown: lines of a table, and what is outside its bounds."""
+
+from trial import judge
+
+RECOVERED_WITHIN = 3  # seconds
+LEAST_OFFERED = 0.95  # of what was planned; with less a run proves little
+
+# Half of the usual deadline. Servers and Redis wait as long for the machine as those who are asked
+# under an ordinary limit, so beyond that deadlines are missed without a fault.
+QUIET_MS = 5
+
+COLUMNS = ("event", "redis", "on_error", "mode", "servers", "offered/s", "admitted", "bound",
+           "error %", "before, during, after /s", "recovery ms", "p99 ms", "max ms", "noise ms",
+           "no TTL")
+
+
+def noise_ms(run):
+    """How late answers are that wait for nothing but the machine, 99 of 100."""
+    return judge.answer_ms(sum(run.rows["plain"], []), 0.99)
+
+
+def judge_run(run, kinds):
+    """(lines, problems)"""
+    lines, problems = [], []
+    noise = noise_ms(run)
+    if noise > QUIET_MS:
+        problems.append(f"the machine is too busy to tell: answers that wait for nothing take up to "
+                        f"{noise:.0f} ms")
+    for kind in kinds:
+        if kind.mode:
+            line, wrong = judge_kind(run, kind, noise)
+            lines.append(line)
+            problems += [f"{kind.rule}: {problem}" for problem in wrong]
+    if run.without_ttl:
+        problems.append(f"{run.without_ttl} keys in Redis have no time to live")
+    for server in run.servers:
+        if not server.is_running():
+            problems.append(f"{server.log.name}: the server ended:\n{server.log.read_text()[-2000:]}")
+    return lines, problems
+
+
+def judge_kind(run, kind, noise):
+    """All keys of a kind are judged together."""
+    problems = []
+    rows = sum(run.rows[kind.rule], [])
+    right = sum(kind.limit.over(judge.seconds_of(of_key)) for of_key in run.rows[kind.rule])
+    offered = len(rows) / run.seconds
+    if offered < LEAST_OFFERED * kind.per_second * len(kind.users):
+        problems.append(f"only {offered:.0f}/s were offered instead of "
+                        f"{kind.per_second * len(kind.users):.0f}/s: this run proves little")
+    if judge.failed(rows):
+        problems.append(f"{judge.failed(rows)} requests of {len(rows)} were not answered")
+
+    recovery = None
+    if run.event is not None and len(kind.users) == 1:
+        recovery = judge.recovery_seconds(rows, kind.limit, run.event.repaired, run.end)
+        if recovery is None or recovery > RECOVERED_WITHIN:
+            took = "is not" if recovery is None else f"after {recovery:.1f} s is"
+            problems.append(f"what is admitted {took} what one bucket would admit again; "
+                            f"{RECOVERED_WITHIN} s are allowed")
+    outage = outage_of(run, kind, RECOVERED_WITHIN if recovery is None else recovery)
+    given, lost = judge.given_and_lost(kind.limit, kind.per_second, kind.mode, run.trial.policy,
+                                       outage)
+    least, most = judge.bounds(right, len(kind.users), given, lost)
+    admitted = judge.admitted(rows)
+    if not least <= admitted <= most:
+        problems.append(f"{admitted:,} were admitted, outside {least:,.0f} to {most:,.0f}")
+
+    tried = during(run, rows)
+    p99 = judge.answer_ms(tried, 0.99)
+    if p99 > run.trial.deadline_ms + noise + 1:
+        problems.append(f"one answer of 100 took more than {p99:.1f} ms; the deadline is "
+                        f"{run.trial.deadline_ms} ms, and this machine adds {noise:.1f} ms")
+    return {
+        "event": run.trial.event, "redis": run.redis.name, "on_error": run.trial.policy,
+        "mode": kind.rule, "servers": str(run.trial.servers), "offered/s": f"{offered:,.0f}",
+        "admitted": f"{admitted:,}", "bound": f"{least:,.0f} to {most:,.0f}",
+        "error %": f"{100 * (admitted - right) / right:+.1f}",
+        "before, during, after /s": phases(run, rows),
+        "recovery ms": "-" if recovery is None else f"{1000 * recovery:.0f}",
+        "p99 ms": f"{p99:.1f}", "max ms": f"{judge.answer_ms(tried, 1):.0f}", "noise ms": f"{noise:.1f}",
+        "no TTL": str(run.without_ttl)}, problems
+
+
+def outage_of(run, kind, recovery):
+    event = run.event
+    if event is None or not (event.cut_off or event.forgot):
+        return None
+    shares = run.shares()
+    return judge.Outage(
+        seconds=event.repaired - event.began + recovery,
+        offered=tuple(kind.per_second * shares[number] for number in event.cut_off),
+        everybody=len(event.cut_off) == run.trial.servers, forgot=event.forgot)
+
+
+def during(run, rows):
+    """The rows that matter for how long answers take: all, or from the fault on until it is over."""
+    if run.event is None:
+        return rows
+    return judge.between(rows, run.event.began, run.event.repaired + RECOVERED_WITHIN)
+
+
+def phases(run, rows):
+    """Admitted per second; the burst at the beginning is left out."""
+    if run.event is None:
+        return "-"
+    begin, end = run.begin + (run.event.began - run.begin) / 2, run.end
+    parts = ((begin, run.event.began), (run.event.began, run.event.repaired),
+             (run.event.repaired, end))
+    return ", ".join(f"{judge.admitted(judge.between(rows, *part)) / (part[1] - part[0]):,.0f}"
+                     if part[1] - part[0] > 0.5 else "-" for part in parts)
+
+
+def print_table(lines):
+    widths = {name: max([len(name), *(len(line[name]) for line in lines)]) for name in COLUMNS}
+    print("| " + " | ".join(name.ljust(widths[name]) for name in COLUMNS) + " |")
+    print("|" + "|".join("-" * (widths[name] + 2) for name in COLUMNS) + "|")
+    for line in lines:
+        print("| " + " | ".join(line[name].ljust(widths[name]) for name in COLUMNS) + " |")
