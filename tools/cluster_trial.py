@@ -23,6 +23,7 @@ import argparse
 import dataclasses
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -157,7 +158,7 @@ class Run:
                           "per_second": {n: kind.per_second * shares[n] for n in numbers}}
                          for number, (kind, user) in enumerate(KEYS)]}
             client = subprocess.Popen([sys.executable, ROOT / "tools/trial/load.py"],
-                                      stdin=subprocess.PIPE, text=True)
+                                      stdin=subprocess.PIPE, text=True, start_new_session=True)
             client.stdin.write(json.dumps(plan))
             client.stdin.close()
             started.append((client, plan["out"]))
@@ -205,6 +206,7 @@ def main():
     parser.add_argument("--attempts", type=int, default=3, help="of runs that the machine disturbs")
     parser.add_argument("--only", default="", help="only events with this in their name")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended
     seconds = 12 if options.quick else options.seconds
     lines, problems = [], []
     for trial in TRIALS:
