@@ -12,7 +12,7 @@ then under an ordinary limit, to know how late answers are on this machine when 
 It is judged by docs/cluster.md:
 
   admitted   rate x time + burst within 1 %, and what an outage may give or cost on top
-  answers    all of them come; 99 of 100 within the deadline, 10 ms (and what the machine adds)
+  answers    all of them come; 99 of 100 within the deadline (and what the machine adds)
   recovery   three seconds after the repair what is admitted is what one bucket would admit
   keys       none in Redis is without a time to live
 
@@ -74,12 +74,10 @@ class Trial:
     fault: typing.Callable = None
     policy: str = "local"
     cut: int = None  # the server in a network of its own
-    # Where nothing breaks, a busy machine must not be taken for a fault.
-    deadline_ms: int = 10
 
 
 TRIALS = [
-    *(Trial("none", servers, redis, deadline_ms=100) for redis in (redis_setups.OneRedis, redis_setups.RedisCluster)
+    *(Trial("none", servers, redis) for redis in (redis_setups.OneRedis, redis_setups.RedisCluster)
       for servers in (3, 10)),
     Trial("master killed", 3, redis_setups.RedisCluster, faults.kill_master),
     Trial("slots moved", 3, redis_setups.RedisCluster, faults.move_slots),
@@ -94,8 +92,9 @@ TRIALS = [
 class Run:
     """One trial: everything that is started for it, and what was written down."""
 
-    def __init__(self, trial, build, folder, seconds):
-        self.trial, self.build, self.folder, self.seconds = trial, build, folder, seconds
+    def __init__(self, trial, options, folder):
+        self.trial, self.build, self.folder = trial, options.build, folder
+        self.seconds, self.deadline_ms = options.seconds, options.deadline_ms
         self.redis = self.network = self.event = None
         self.servers = []
         self.rows = {}
@@ -130,7 +129,7 @@ class Run:
             port = free_port()
             command = [str(self.build / "weir"), "serve", "--http", "", "--grpc", "", "--admin", "",
                        "--resp", f"{host}:{port}", "--rules", str(rules), "--state", "memory",
-                       "--threads", "1", "--redis-deadline", f"{self.trial.deadline_ms}ms",
+                       "--threads", "1", "--redis-deadline", f"{self.deadline_ms}ms",
                        *self.redis.flags()]
             self.servers.append(Process(self.network.inside(command) if is_apart else command, port,
                                         self.folder / f"weir-{number}.log", host))
@@ -182,15 +181,15 @@ class Run:
         self.without_ttl = sum(len(node.keys_without_ttl()) for node in self.redis.masters())
 
 
-def attempt(trial, options, seconds):
+def attempt(trial, options):
     """Runs it; again if the machine had no time for it."""
     for attempts_left in reversed(range(options.attempts)):
         with tempfile.TemporaryDirectory(prefix="weir-trial-") as folder:
-            with Run(trial, options.build, pathlib.Path(folder), seconds) as run:
+            with Run(trial, options, pathlib.Path(folder)) as run:
                 run.run()
                 lines, problems = report.judge_run(run, KINDS)
-                noise = report.noise_ms(run)
-        if noise <= report.QUIET_MS or attempts_left == 0:
+                noise, is_quiet = report.noise_ms(run), report.is_quiet(run)
+        if is_quiet or attempts_left == 0:
             return lines, problems
         print(f"  again: the machine was busy, answers that wait for nothing took {noise:.0f} ms",
               flush=True)
@@ -203,11 +202,13 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     parser.add_argument("--seconds", type=float, default=30, help="of each run")
     parser.add_argument("--quick", action="store_true", help="12 seconds each: to try the trial")
+    parser.add_argument("--deadline-ms", type=int, default=10,
+                        help="of decisions that wait for Redis; more on a machine that is busy")
     parser.add_argument("--attempts", type=int, default=3, help="of runs that the machine disturbs")
     parser.add_argument("--only", default="", help="only events with this in their name")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended
-    seconds = 12 if options.quick else options.seconds
+    options.seconds = 12 if options.quick else options.seconds
     lines, problems = [], []
     for trial in TRIALS:
         if options.only not in trial.event:
@@ -217,7 +218,7 @@ def main():
             print(f"{title}: {why}", flush=True)
             continue
         print(f"{title} ...", flush=True)
-        found, wrong = attempt(trial, options, seconds)
+        found, wrong = attempt(trial, options)
         lines += found
         problems += [f"{title}: {problem}" for problem in wrong]
     report.print_table(lines)
