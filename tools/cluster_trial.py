@@ -157,7 +157,7 @@ class Run:
                           "per_second": {n: kind.per_second * shares[n] for n in numbers}}
                          for number, (kind, user) in enumerate(KEYS)]}
             client = subprocess.Popen([sys.executable, ROOT / "tools/trial/load.py"],
-                                      stdin=subprocess.PIPE, text=True, start_new_session=True)
+                                      stdin=subprocess.PIPE, text=True)
             client.stdin.write(json.dumps(plan))
             client.stdin.close()
             started.append((client, plan["out"]))

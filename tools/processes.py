@@ -33,9 +33,7 @@ class Process:
 
     def start(self):
         with open(self.log, "ab") as out:
-            # In a session of its own, as services are: kernels share time between sessions.
-            self.process = subprocess.Popen(self.command, stdout=out, stderr=subprocess.STDOUT,
-                                            start_new_session=True)
+            self.process = subprocess.Popen(self.command, stdout=out, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + 30
         while not is_open(self.port, self.host):
             if self.process.poll() is not None or time.monotonic() > deadline:
