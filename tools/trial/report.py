@@ -3,6 +3,7 @@
 from trial import judge
 
 RECOVERED_WITHIN = 3  # seconds
+PROBED_AFTER = 1  # seconds: a circuit that has opened stays so for about as long
 LEAST_OFFERED = 0.95  # of what was planned; with less a run proves little
 
 COLUMNS = ("event", "redis", "on_error", "mode", "servers", "offered/s", "admitted", "bound",
@@ -90,7 +91,7 @@ def outage_of(run, kind, recovery):
         return None
     shares = run.shares()
     return judge.Outage(
-        seconds=event.repaired - event.began + recovery,
+        seconds=event.repaired - event.began + max(recovery, PROBED_AFTER),
         offered=tuple(kind.per_second * shares[number] for number in event.cut_off),
         everybody=len(event.cut_off) == run.trial.servers, forgot=event.forgot)
 
