@@ -205,15 +205,15 @@ def main():
     parser.add_argument("--deadline-ms", type=int, default=10,
                         help="of decisions that wait for Redis; more on a machine that is busy")
     parser.add_argument("--attempts", type=int, default=3, help="of runs that the machine disturbs")
-    parser.add_argument("--only", default="", help="only events with this in their name")
+    parser.add_argument("--only", default="", help="only runs with this in their title")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended
     options.seconds = 12 if options.quick else options.seconds
     lines, problems = [], []
     for trial in TRIALS:
-        if options.only not in trial.event:
-            continue
         title = f"{trial.event}, {trial.servers} servers, {trial.redis.name}, {trial.policy}"
+        if options.only not in title:
+            continue
         if trial.cut is not None and (why := network.why_not()):
             print(f"{title}: {why}", flush=True)
             continue

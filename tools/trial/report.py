@@ -25,14 +25,14 @@ def judge_run(run, kinds):
     """(lines, problems)"""
     lines, problems = [], []
     noise = noise_ms(run)
-    if not is_quiet(run):
-        problems.append(f"the machine is too busy to tell: answers that wait for nothing take up to "
-                        f"{noise:.0f} ms")
     for kind in kinds:
         if kind.mode:
             line, wrong = judge_kind(run, kind, noise)
             lines.append(line)
             problems += [f"{kind.rule}: {problem}" for problem in wrong]
+    if not is_quiet(run):  # the rest may follow from that
+        problems = [f"the machine is too busy to tell: answers that wait for nothing take up to "
+                    f"{noise:.0f} ms"]
     if run.without_ttl:
         problems.append(f"{run.without_ttl} keys in Redis have no time to live")
     for server in run.servers:
