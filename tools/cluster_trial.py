@@ -56,14 +56,18 @@ class Kind:
 HOT = ("hot",)
 SLOW = ("one", "two", "three")
 MINUTE = judge.Limit(10 / 60, 10)
-KINDS = [
-    Kind("lease", "lease", judge.Limit(1000, 1000), "1000/s", HOT, 2000),
-    Kind("strict", "strict", judge.Limit(200, 200), "200/s", HOT, 400),
-    Kind("slow-lease", "lease", MINUTE, "10/min", SLOW, 3),
-    Kind("slow-strict", "strict", MINUTE, "10/min", SLOW, 3),
-    Kind("plain", "", judge.Limit(1000, 1000), "1000/s", HOT, 100),
-]
-KEYS = [(kind, user) for kind in KINDS for user in kind.users]
+
+
+def kinds_of(scale):
+    """What is asked about; the hot ones at this part of the usual rates."""
+    lease, strict = round(1000 * scale), round(200 * scale)
+    return [
+        Kind("lease", "lease", judge.Limit(lease, lease), f"{lease}/s", HOT, 2 * lease),
+        Kind("strict", "strict", judge.Limit(strict, strict), f"{strict}/s", HOT, 2 * strict),
+        Kind("slow-lease", "lease", MINUTE, "10/min", SLOW, 3),
+        Kind("slow-strict", "strict", MINUTE, "10/min", SLOW, 3),
+        Kind("plain", "", judge.Limit(1000, 1000), "1000/s", HOT, 100 * scale),
+    ]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,6 +99,8 @@ class Run:
     def __init__(self, trial, options, folder):
         self.trial, self.build, self.folder = trial, options.build, folder
         self.seconds, self.deadline_ms = options.seconds, options.deadline_ms
+        self.kinds = kinds_of(options.scale)
+        self.keys = [(kind, user) for kind in self.kinds for user in kind.users]
         self.redis = self.network = self.event = None
         self.servers = []
         self.rows = {}
@@ -122,7 +128,7 @@ class Run:
             self.redis = self.trial.redis(self.folder)
         rules = self.folder / "rules.yaml"
         rules.write_text("namespace: trial\nrules:\n"
-                         + "".join(kind.rule_text(self.trial.policy) for kind in KINDS))
+                         + "".join(kind.rule_text(self.trial.policy) for kind in self.kinds))
         for number in range(self.trial.servers):
             is_apart = number == self.trial.cut
             host = network.Network.server_to_clients if is_apart else "127.0.0.1"
@@ -155,7 +161,7 @@ class Run:
                 "keys": [{"number": number,
                           "words": ["WEIR.CHECK", "trial", "path", f"/{kind.rule}", "user", user],
                           "per_second": {n: kind.per_second * shares[n] for n in numbers}}
-                         for number, (kind, user) in enumerate(KEYS)]}
+                         for number, (kind, user) in enumerate(self.keys)]}
             client = subprocess.Popen([sys.executable, ROOT / "tools/trial/load.py"],
                                       stdin=subprocess.PIPE, text=True)
             client.stdin.write(json.dumps(plan))
@@ -174,7 +180,7 @@ class Run:
             if client.wait() != 0:
                 sys.exit(f"cluster-trial: a client ended with {client.returncode}")
             rows += judge.read_rows(out)
-        for number, (kind, _) in enumerate(KEYS):
+        for number, (kind, _) in enumerate(self.keys):
             of_key = [row for row in rows if row[judge.KEY] == number]
             self.rows.setdefault(kind.rule, []).append(of_key)
         self.begin, self.end = begin, begin + self.seconds
@@ -187,7 +193,7 @@ def attempt(trial, options):
         with tempfile.TemporaryDirectory(prefix="weir-trial-") as folder:
             with Run(trial, options, pathlib.Path(folder)) as run:
                 run.run()
-                lines, problems = report.judge_run(run, KINDS)
+                lines, problems = report.judge_run(run)
                 noise, is_quiet = report.noise_ms(run), report.is_quiet(run)
         if is_quiet or attempts_left == 0:
             return lines, problems
@@ -204,16 +210,19 @@ def main():
     parser.add_argument("--quick", action="store_true", help="12 seconds each: to try the trial")
     parser.add_argument("--deadline-ms", type=int, default=10,
                         help="of decisions that wait for Redis; more on a machine that is busy")
+    parser.add_argument("--scale", type=float, default=1,
+                        help="of the hot keys' limits and of the load; less on a machine that is slow")
     parser.add_argument("--attempts", type=int, default=3, help="of runs that the machine disturbs")
     parser.add_argument("--only", default="", help="only runs with this in their title")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended
     options.seconds = 12 if options.quick else options.seconds
-    lines, problems = [], []
+    lines, problems, runs = [], [], 0
     for trial in TRIALS:
         title = f"{trial.event}, {trial.servers} servers, {trial.redis.name}, {trial.policy}"
         if options.only not in title:
             continue
+        runs += 1
         if trial.cut is not None and (why := network.why_not()):
             print(f"{title}: {why}", flush=True)
             continue
@@ -221,6 +230,8 @@ def main():
         found, wrong = attempt(trial, options)
         lines += found
         problems += [f"{title}: {problem}" for problem in wrong]
+    if runs == 0:
+        sys.exit(f"cluster-trial: no run has '{options.only}' in its title")
     report.print_table(lines)
     for problem in problems:
         print(f"cluster-trial: {problem}", file=sys.stderr)

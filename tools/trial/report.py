@@ -21,11 +21,11 @@ def is_quiet(run):
     return noise_ms(run) <= run.deadline_ms / 2
 
 
-def judge_run(run, kinds):
+def judge_run(run):
     """(lines, problems)"""
     lines, problems = [], []
     noise = noise_ms(run)
-    for kind in kinds:
+    for kind in run.kinds:
         if kind.mode:
             line, wrong = judge_kind(run, kind, noise)
             lines.append(line)
