@@ -123,7 +123,7 @@ class Run:
     def start(self):
         if self.trial.cut is not None:
             self.network = network.Network()
-            self.redis = self.trial.redis(self.folder, network.Network.redis)
+            self.redis = self.trial.redis(self.folder, self.network.redis)
         else:
             self.redis = self.trial.redis(self.folder)
         rules = self.folder / "rules.yaml"
@@ -131,7 +131,7 @@ class Run:
                          + "".join(kind.rule_text(self.trial.policy) for kind in self.kinds))
         for number in range(self.trial.servers):
             is_apart = number == self.trial.cut
-            host = network.Network.server_to_clients if is_apart else "127.0.0.1"
+            host = self.network.server_to_clients if is_apart else "127.0.0.1"
             port = free_port()
             command = [str(self.build / "weir"), "serve", "--http", "", "--grpc", "", "--admin", "",
                        "--resp", f"{host}:{port}", "--rules", str(rules), "--state", "memory",

@@ -5,6 +5,7 @@ cut is a wrong hardware address at both ends of the second: packets are dropped 
 broken switch. Links that are taken down would tell the kernel, and with it the server.
 """
 
+import ipaddress
 import os
 import subprocess
 
@@ -27,13 +28,15 @@ def ip(*words):
 
 
 class Network:
-    # Addresses that are kept for measurements between networks (RFC 2544).
-    redis, server_to_redis = "198.18.113.1", "198.18.113.2"
-    clients, server_to_clients = "198.18.113.5", "198.18.113.6"
+    # Addresses that are kept for measurements between networks (RFC 2544): eight for each process.
+    ADDRESSES = ipaddress.ip_network("198.18.0.0/15")
 
     def __init__(self):
         self.name = f"weir-trial-{os.getpid()}"
-        number = os.getpid() % 100000
+        number = os.getpid() % (self.ADDRESSES.num_addresses // 8)
+        first = self.ADDRESSES[8 * number]
+        self.redis, self.server_to_redis = str(first + 1), str(first + 2)
+        self.clients, self.server_to_clients = str(first + 5), str(first + 6)
         self.outside = f"wt{number}r"
         self.links = {self.outside: (self.redis, self.server_to_redis),
                       f"wt{number}c": (self.clients, self.server_to_clients)}
