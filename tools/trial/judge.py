@@ -57,10 +57,15 @@ def between(rows, begin, end):
     return [row for row in rows if begin <= row[ANSWERED] < end]
 
 
+def part_of(values, part):
+    """What `part` of the values are at most."""
+    values = sorted(values)
+    return values[min(len(values) - 1, int(part * len(values)))] if values else 0.0
+
+
 def answer_ms(rows, part):
     """The time that `part` of the answers took at most."""
-    times = sorted(row[ANSWERED] - row[SENT] for row in rows)
-    return 1000 * times[min(len(times) - 1, int(part * len(times)))] if times else 0.0
+    return 1000 * part_of([row[ANSWERED] - row[SENT] for row in rows], part)
 
 
 def given_and_lost(limit, offered_in_all, mode, policy, outage):

@@ -7,8 +7,8 @@ The plan is JSON on the standard input; cluster_trial.py makes it:
      "servers": [{"number": 0, "host": "127.0.0.1", "port": 7001}],
      "keys": [{"number": 0, "words": ["WEIR.CHECK", ...], "per_second": {"0": 500.0}}]}
 
-A connection has one request under way at a time, so that nobody waits behind another's answer; there
-are as many as are needed. Times are of the machine's one monotonic clock, so those of several
+A connection has one request under way at a time, so that nobody waits behind another's answer;
+there are as many as are needed. Times are of the machine's one monotonic clock, so those of several
 processes can be compared.
 """
 

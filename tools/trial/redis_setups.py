@@ -126,7 +126,8 @@ class RedisCluster:
             for _ in range(6):
                 self.nodes.append(Node(folder, [
                     "--cluster-enabled", "yes", "--cluster-port", str(free_port()),
-                    "--cluster-node-timeout", str(NODE_TIMEOUT_MS), "--repl-diskless-sync-delay", "0"]))
+                    "--cluster-node-timeout", str(NODE_TIMEOUT_MS),
+                    "--repl-diskless-sync-delay", "0"]))
             self.join()
         except BaseException:
             self.stop()
