@@ -68,7 +68,7 @@ def answer_ms(rows, part):
     return 1000 * part_of([row[ANSWERED] - row[SENT] for row in rows], part)
 
 
-def given_and_lost(limit, offered_in_all, mode, policy, outage):
+def given_and_lost(limit, offered_in_all, policy, outage):
     """How much more, and how much less, than the limit may be admitted because of an outage.
 
     The failure table of docs/cluster.md, in numbers. What flows into the bucket while nobody can
@@ -81,9 +81,7 @@ def given_and_lost(limit, offered_in_all, mode, policy, outage):
         given, lost = sum(outage.offered) * outage.seconds, 0.0
     elif policy == "deny":
         given, lost = 0.0, flows if outage.everybody else 0.0
-    elif mode == "strict":  # the whole limit at each server
-        given, lost = sum(min(limit.rate, each) for each in outage.offered) * outage.seconds, 0.0
-    else:  # each server's share of it, as far as it is known
+    else:  # local: each server's share, as far as it is known, in every mode
         given, lost = flows * sum(outage.offered) / offered_in_all, 0.1 * flows
     if outage.everybody:  # nothing was given beside them, but what was not is there afterwards
         given = max(0.0, given - flows) + min(limit.burst, flows)

@@ -58,26 +58,24 @@ class BoundsTest(unittest.TestCase):
     def outage(self, offered, everybody, forgot=False):
         return judge.Outage(seconds=5, offered=offered, everybody=everybody, forgot=forgot)
 
-    def given(self, mode, policy, outage):
-        return judge.given_and_lost(LIMIT, 200, mode, policy, outage)[0]
+    def given(self, policy, outage):
+        return judge.given_and_lost(LIMIT, 200, policy, outage)[0]
 
     def test_without_an_outage_nothing_is_given_or_lost(self):
-        self.assertEqual(judge.given_and_lost(LIMIT, 200, "lease", "local", None), (0, 0))
+        self.assertEqual(judge.given_and_lost(LIMIT, 200, "local", None), (0, 0))
 
     def test_one_that_is_cut_off_has_what_its_policy_says(self):
         one = self.outage((50,), everybody=False)
-        self.assertEqual(self.given("lease", "allow", one), 250)
-        self.assertEqual(self.given("lease", "deny", one), 0)
-        self.assertEqual(self.given("lease", "local", one), 125)  # a quarter of the limit
-        self.assertEqual(self.given("strict", "local", one), 250)  # all that it is asked for
+        self.assertEqual(self.given("allow", one), 250)
+        self.assertEqual(self.given("deny", one), 0)
+        self.assertEqual(self.given("local", one), 125)  # a quarter of the limit
 
     def test_if_all_are_cut_off_the_bucket_fills_meanwhile(self):
         everybody = self.outage((100, 60, 40), everybody=True)
-        self.assertEqual(self.given("lease", "local", everybody), LIMIT.burst)
-        self.assertEqual(self.given("strict", "local", everybody), 500 + LIMIT.burst)
+        self.assertEqual(self.given("local", everybody), LIMIT.burst)
 
     def test_a_redis_that_forgot_gives_a_burst_more(self):
-        self.assertEqual(self.given("lease", "deny", self.outage((), False, forgot=True)),
+        self.assertEqual(self.given("deny", self.outage((), False, forgot=True)),
                          LIMIT.burst)
 
     def test_one_per_cent_or_one_permit_of_each_key_may_be_off(self):

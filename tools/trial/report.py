@@ -60,8 +60,7 @@ def judge_kind(run, kind, noise):
             problems.append(f"what is admitted {took} what one bucket would admit again; "
                             f"{RECOVERED_WITHIN} s are allowed")
     outage = outage_of(run, kind, RECOVERED_WITHIN if recovery is None else recovery)
-    given, lost = judge.given_and_lost(kind.limit, kind.per_second, kind.mode, run.trial.policy,
-                                       outage)
+    given, lost = judge.given_and_lost(kind.limit, kind.per_second, run.trial.policy, outage)
     least, most = judge.bounds(right, len(kind.users), given, lost)
     admitted = judge.admitted(rows)
     if not least <= admitted <= most:
