@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
 .PHONY: help deps deps-build configure build serve test test-envoy bench bench-server bench-cluster bench-billion flood \
-	soak check check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean \
+	soak trial-cluster check check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean \
 	install package test-package configuration-page deps-package
 
 help: ## list what can be made
@@ -57,6 +57,10 @@ bench-billion: configure ## the benchmark with a billion keys (24 GiB of memory)
 soak: configure ## the server under all that happens to servers, for MINUTES (20)
 	cmake --build --preset release --target weir_load weir-cli
 	tools/soak.py --minutes $(or $(MINUTES),20)
+
+trial-cluster: configure ## clusters of real servers over a real Redis, and faults, SECONDS (30) each; as root also cut networks
+	cmake --build --preset release --target weir-cli
+	tools/cluster_trial.py --seconds $(or $(SECONDS),30)
 
 flood: configure ## a hundred million new keys against a running server (some minutes)
 	cmake --build --preset release --target flood_bench weir-cli

@@ -18,45 +18,32 @@ import os
 import pathlib
 import shlex
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+from processes import DoesNotListen, Process, free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SERVER_CORE, LOAD_CORE = "0", "1"
 
 
-class Server:
+class Server(Process):
     """A process on the servers' core that is asked on a port."""
 
     def __init__(self, command, port, log):
-        self.port = port
         command = ["taskset", "-c", SERVER_CORE, *command]
         print("  " + shlex.join(command))
-        with open(log, "wb") as out:
-            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 30
-        while not is_open(port):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                sys.exit(f"bench-server: {shlex.join(command)} does not listen:\n"
-                         + pathlib.Path(log).read_text(errors="replace"))
-            time.sleep(0.05)
+        try:
+            super().__init__(command, port, log)
+        except DoesNotListen as problem:
+            sys.exit(f"bench-server: {problem}")
 
     def cpu_seconds(self):
         """Of all its processes: nginx answers in a child."""
         mine = str(self.process.pid)
         return sum(cpu for pid, parent, cpu in processes() if mine in (pid, parent))
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(15)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
 
 
 def processes():
@@ -69,17 +56,6 @@ def processes():
             except OSError:
                 continue  # it has ended
             yield entry.name, stat[1], (int(stat[11]) + int(stat[12])) / ticks
-
-
-def is_open(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Peers:

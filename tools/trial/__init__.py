@@ -1,0 +1,1 @@
+"""The parts of tools/cluster_trial.py."""
