@@ -232,6 +232,8 @@ def main():
         problems += [f"{title}: {problem}" for problem in wrong]
     if runs == 0:
         sys.exit(f"cluster-trial: no run has '{options.only}' in its title")
+    if runs == skipped:
+        sys.exit("cluster-trial: every run was skipped, nothing is shown")
     report.print_table(lines)
     for problem in problems:
         print(f"cluster-trial: {problem}", file=sys.stderr)
