@@ -287,7 +287,7 @@ std::optional<Error> RunningServer::Parts::Listen(Log* log) {
                            .admission = connections.admission};
   if (cluster) {
     loops.companion = [this](net::Loop& loop, std::size_t /*number*/) {
-      const auto companion = std::make_shared<LoopCluster>(loop, *cluster);
+      auto companion = std::make_shared<LoopCluster>(loop, *cluster);
       clusters.push_back(&companion->cluster);
       return companion;
     };
