@@ -56,7 +56,7 @@ request() {
   hold "$1, $2 per read" "$(tenths 60000 120000 "$folder/session_bench $1" "$2")" "$3" "$4"
 }
 request weir.check 1 1000 8200
-request weir.check 16 1000 7500
+request weir.check 16 1000 7650
 request cl.throttle 1 1000 1330
 request cl.throttle 16 1000 1000
 request http 1 1800 10500

@@ -32,12 +32,16 @@ class CheckSeries {
 
   [[nodiscard]] bool may_wait() const { return seat_.cluster != nullptr; }
   [[nodiscard]] Cluster* cluster() const { return seat_.cluster; }
-  // The first one, for who asks one thing at a time; always the same if nobody asks ahead.
+  // The first one, for who asks one thing at a time and releases it; always the same if nobody asks
+  // ahead.
   [[nodiscard]] CheckReply& first() { return *replies_.front(); }
 
   // Room for the next check, or the check that was there.
   CheckReply& Next() {
-    if (!may_wait()) return first();
+    if (!may_wait()) {
+      begun_ = 1;
+      return first();
+    }
     if (next_ == replies_.size()) Add();
     begun_ = std::max(begun_, next_ + 1);
     return *replies_[next_++];
@@ -62,8 +66,9 @@ class CheckSeries {
   }
   // Nothing is left to be told, or nobody is there who could be. Lets go of the rules.
   void Clear() {
+    if (begun_ == 0 && !may_wait()) return;
     first().Release();
-    replies_.resize(1);
+    if (may_wait()) replies_.resize(1);
     begun_ = next_ = 0;
   }
 

@@ -138,7 +138,7 @@ void HttpSession::Finish(Progress& progress) {
   progress.errors = errors_;
   is_waiting_ = progress.then == Then::kWait;
   // What waits needs the rules it was decided by, to give back what it took.
-  if (progress.then != Then::kHold && !is_waiting_) checks_.Clear();
+  if (progress.then != Then::kHold && !is_waiting_) Release();
 }
 
 bool HttpSession::ReadBody(std::string_view bytes, Progress& progress, std::string& out) {
@@ -294,7 +294,7 @@ HttpSession::Progress HttpSession::Resume(Instant now, std::string& out) {
   }
   out += held_;
   held_.clear();
-  checks_.Clear();
+  Release();
   if (close_after_held_) progress.then = Then::kClose;
   return progress;
 }
@@ -302,7 +302,7 @@ HttpSession::Progress HttpSession::Resume(Instant now, std::string& out) {
 void HttpSession::Abandon(Instant now) {
   held_.clear();
   checker_.GiveBack(reply_, now);
-  checks_.Clear();
+  Release();
 }
 
 }  // namespace weir

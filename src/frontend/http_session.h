@@ -87,6 +87,10 @@ class HttpSession {
   // False if the body is not complete, or what is there of it makes no sense.
   bool ReadBody(std::string_view bytes, Progress& progress, std::string& out);
   void Finish(Progress& progress);
+  void Release() {
+    reply_.Release();
+    checks_.Clear();
+  }
   [[nodiscard]] bool IsMetrics() const;
   void Answer(Instant now, Progress& progress, std::string& out);
   // `prefix` is "/check" or "/peek".

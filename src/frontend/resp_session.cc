@@ -139,7 +139,7 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
   Progress progress;
   const std::uint64_t failed_before = failed_auths_;
   RespWriter reply(out, version_);
-  checks_.GoTo(0);
+  if (checks_.may_wait()) checks_.GoTo(0);
   while (!closing_) {
     if (reply.size() >= kEnough) {
       progress.more = true;
@@ -230,6 +230,28 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
                         said->retry(0));
 }
 
+// Inlined: it is all that most commands have to say.
+[[gnu::always_inline]] inline void RespSession::TellOne(const CheckReply& decided,
+                                                        RespWriter& reply) {
+  const Finding* decisive = decided.decisive();
+  reply.Array(7);
+  reply.Integer(decided.allowed() ? 1 : 0);
+  std::int64_t limit = -1;
+  std::int64_t remaining = -1;
+  if (decisive == nullptr) {
+    reply.Null();
+  } else {
+    reply.Bulk(decisive->rule->rule->name);
+    limit =
+        static_cast<std::int64_t>(decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0);
+    remaining = static_cast<std::int64_t>(decided.remaining().count);
+  }
+  const Nanos retry = decisive != nullptr ? decisive->decision.retry_after : Nanos(0);
+  const Nanos reset = decisive != nullptr ? decisive->decision.reset_after : Nanos(0);
+  reply.Integers(limit, remaining, decided.allowed() ? 0 : MillisUp(retry), MillisUp(reset),
+                 MillisUp(decided.wait()));
+}
+
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...
 // WEIR.PEEK, the same, takes nothing.
 // Each request is answered by [allowed, rule, limit, remaining, retry ms, reset ms, wait ms];
@@ -256,6 +278,7 @@ void RespSession::Check(Arguments arguments, RespWriter& reply) {
     if (end == left.size()) break;
     left = left.subspan(end + 1);
   }
+  if (requests == 1 && !checks_.may_wait()) return TellOne(DecideOne(request, rest), reply);
   const auto for_each = [&](const auto& use) {
     for (Arguments left = rest;;) {
       const std::size_t end = next(left);
@@ -288,26 +311,6 @@ CheckReply& RespSession::DecideOne(CheckRequest request, Arguments arguments) {
   CheckReply& decided = checks_.Next();
   checker_.Check(request, now_, decided);
   return decided;
-}
-
-void RespSession::TellOne(const CheckReply& decided, RespWriter& reply) {
-  const Finding* decisive = decided.decisive();
-  reply.Array(7);
-  reply.Integer(decided.allowed() ? 1 : 0);
-  std::int64_t limit = -1;
-  std::int64_t remaining = -1;
-  if (decisive == nullptr) {
-    reply.Null();
-  } else {
-    reply.Bulk(decisive->rule->rule->name);
-    limit =
-        static_cast<std::int64_t>(decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0);
-    remaining = static_cast<std::int64_t>(decided.remaining().count);
-  }
-  const Nanos retry = decisive != nullptr ? decisive->decision.retry_after : Nanos(0);
-  const Nanos reset = decisive != nullptr ? decisive->decision.reset_after : Nanos(0);
-  reply.Integers(limit, remaining, decided.allowed() ? 0 : MillisUp(retry), MillisUp(reset),
-                 MillisUp(decided.wait()));
 }
 
 void RespSession::Delete(Arguments arguments, RespWriter& reply) {

@@ -72,6 +72,7 @@ void CheckReply::Clear() {
   enforced_.clear();
   shadow_.clear();
   looks_.clear();
+  if (cluster_ == nullptr) return;
   step_ = Step::kNew;
   shared_.Clear();
   shared_purposes_.clear();
@@ -184,9 +185,9 @@ void Checker::Ask(const CheckRequest& request, const rule::Values& values, Insta
     }
     reply.step_ = Step::kAsked;
   }
-  if (reply.is_waiting()) return;
+  if (reply.cluster_ != nullptr && reply.is_waiting()) return;
   if (reply.step_ == Step::kAsked) {
-    TakeOverShared(request.intent, now, reply);
+    if (!reply.shared_.empty()) TakeOverShared(request.intent, now, reply);
     if (reply.refused_) {
       Look(reply.shadow_, now, reply);
       if (request.intent == CheckRequest::Intent::kTake) {
@@ -199,8 +200,8 @@ void Checker::Ask(const CheckRequest& request, const rule::Values& values, Insta
     }
     reply.step_ = Step::kShadowAsked;
   }
-  if (reply.is_waiting()) return;
-  TakeOverSharedShadow(reply);
+  if (reply.cluster_ != nullptr && reply.is_waiting()) return;
+  if (!reply.shared_shadow_.empty()) TakeOverSharedShadow(reply);
   FindDecisive(reply);
 }
 
@@ -237,7 +238,7 @@ void Checker::Collect(const Hit& hit, const rule::Values& values, Instant now, C
       return;
     }
   }
-  if (hit.rule->rule->sharing != rule::Sharing::kNone && reply.cluster_ != nullptr) {
+  if (reply.cluster_ != nullptr && hit.rule->rule->sharing != rule::Sharing::kNone) {
     return CollectShared(hit, purpose, values, reply);
   }
   CheckReply::Asks& into = hit.looks_only ? reply.looks_
