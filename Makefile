@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 30
 PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
-.PHONY: help deps deps-build configure build serve test test-envoy bench bench-server bench-cluster bench-billion flood \
+.PHONY: help deps deps-build configure build serve test test-envoy test-redis bench bench-server bench-cluster bench-billion flood \
 	soak trial-cluster check check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean \
 	install package test-package configuration-page deps-package
 
@@ -37,6 +37,10 @@ test: configure ## build everything and run all tests
 
 test-envoy: build ## Envoy, from PyPI, asks Weir: not part of the other tests
 	tools/test_envoy.sh build/weir
+
+test-redis: configure ## the tests that need a Redis, with Redis 6.2 and Valkey from PyPI: not part of the other tests
+	cmake --build --preset release --target weir_tests weir-cli
+	tools/test_redis.sh build/weir_tests
 
 bench: configure ## build and run the benchmarks
 	cmake --build --preset release

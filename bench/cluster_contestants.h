@@ -52,6 +52,12 @@ inline authority::KeyPolicy Policy(std::uint64_t rate, Mode mode) {
   return {.terms = authority::Terms::Of(Quota::PerSecond(rate)).value(), .mode = mode};
 }
 
+inline authority::RedisOptions RedisAt(const net::Endpoint& endpoint) {
+  authority::RedisOptions options;
+  options.endpoints = {endpoint};
+  return options;
+}
+
 // A host that is asked about so many keys in turn.
 class AskedHost : public authority::Replies {
  public:
@@ -115,11 +121,6 @@ class AskedHost : public authority::Replies {
   void Took(double seconds) { score_.seconds = seconds; }
 
  private:
-  static authority::RedisOptions RedisAt(const net::Endpoint& endpoint) {
-    authority::RedisOptions options;
-    options.endpoints = {endpoint};
-    return options;
-  }
   void Count(const authority::LocalDecision& decision) {
     ++score_.decisions;
     score_.admitted += decision.answer == Answer::kAllow ? 1 : 0;

@@ -64,11 +64,6 @@ class AskedStrict : public authority::SwapReplies {
   void Took(double seconds) { score_.seconds = seconds; }
 
  private:
-  static authority::RedisOptions RedisAt(const net::Endpoint& endpoint) {
-    authority::RedisOptions options;
-    options.endpoints = {endpoint};
-    return options;
-  }
   void Count(const Decision& decision) {
     ++score_.decisions;
     score_.admitted += decision.allowed() ? 1 : 0;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <utility>
@@ -267,6 +268,13 @@ TEST(RedisScriptConcurrentTest, AKeyLivesAsLongAsItMeansSomething) {
   EXPECT_GT(ms, forgotten.count() / 2000);
 }
 
+// When a key dies, in milliseconds, to the next. Redis 6.2 cannot be asked for that directly.
+constexpr std::string_view kDiesAt = R"lua(
+local life = redis.call('PTTL', KEYS[1])
+local time = redis.call('TIME')
+return time[1] * 1000 + math.floor(time[2] / 1000) + life
+)lua";
+
 // Its time to live is not told each time that it is written, and is long enough all the same.
 TEST(RedisScriptConcurrentTest, NoKeyDiesWhileItMeansSomething) {
   RedisServer redis;
@@ -285,7 +293,7 @@ TEST(RedisScriptConcurrentTest, NoKeyDiesWhileItMeansSomething) {
       std::string commands;
       AppendSyncCommand(RandomTake(terms, draw), key, {}, commands);
       wire::AppendRespCommand({"GET", key}, commands);
-      wire::AppendRespCommand({"PEXPIRETIME", key}, commands);
+      wire::AppendRespCommand({"EVAL", kDiesAt, "1", key}, commands);
       std::optional<Account> account;
       std::int64_t dies_ms = 0;
       pipeline.Ask(commands, 3, [&](wire::RespValue answer) {
@@ -296,7 +304,7 @@ TEST(RedisScriptConcurrentTest, NoKeyDiesWhileItMeansSomething) {
       const auto forgotten_at =
           account->at + static_cast<std::uint64_t>(ForgottenIn(*account, terms).count());
       ASSERT_GE(static_cast<std::uint64_t>(dies_ms) * 1000, forgotten_at) << limit << ", " << i;
-      untold += std::exchange(died_ms, dies_ms) == dies_ms ? 1 : 0;
+      untold += std::abs(std::exchange(died_ms, dies_ms) - dies_ms) <= 1 ? 1 : 0;
     }
   }
   EXPECT_GT(untold, 500);

@@ -150,6 +150,13 @@ void Host::Forget(Instant now) {
   });
 }
 
+void Host::Leave() {
+  for (const auto& [hash, key] : keys_) {
+    key->Leave();
+    if (!key->IsQuiet()) Watch(*key);
+  }
+}
+
 void Host::Watch(HostKey& key) {
   if (key.busy_place != HostKey::kNowhere) return;
   key.busy_place = busy_.size();

@@ -82,6 +82,13 @@ class Host {
   void Tick(Instant now);
   // Drops keys that are as good as never seen.
   void Forget(Instant now);
+  // The last that is asked of it: each Tick() from now on gives back what is held and tells what is
+  // owed, until nothing is.
+  void Leave();
+  // Or until nobody answers.
+  [[nodiscard]] bool has_left() const {
+    return is_quiet() || breaker_.state() != Breaker::State::kClosed;
+  }
 
   // Requests to send now. Their keys and terms are valid until a key is made or forgotten.
   std::vector<SyncRequest> TakeRequests() { return std::exchange(requests_, {}); }

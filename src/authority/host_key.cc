@@ -69,8 +69,9 @@ LocalDecision HostKey::Ask(std::uint64_t cost, Instant now) {
     return {};
   }
   if (now < denied_until_ && cost >= denied_cost_) return {Answer::kDeny, denied_until_ - now};
+  // Paced by its lease, unless there is plenty where that came from.
   const Nanos wait = reservation_.WaitFor(cost, now);
-  if (is_leasing_ && wait != Nanos::max()) return {Answer::kDeny, wait};
+  if (is_leasing_ && wait != Nanos::max() && !is_plentiful_) return {Answer::kDeny, wait};
   return {Answer::kAsk};
 }
 
@@ -110,8 +111,15 @@ void HostKey::Charge(std::uint64_t cost, Instant now) {
   Admit(owed, now);
 }
 
+void HostKey::Leave() {
+  is_leaving_ = true;
+  demand_ = 0;  // claims nothing any more
+  wasted_ += std::exchange(orphaned_, 0);
+}
+
 bool HostKey::IsDue(Instant now) const {
   if (exchange_) return false;
+  if (is_leaving_) return debt() != 0 || refund_ != 0 || reservation_.total() != 0;
   const bool has_news = demand_ != 0 || debt() != 0 || refund_ != 0 || reservation_.total() != 0;
   const bool is_over = now - last_exchange_ >= terms().interval;
   if (policy_.mode == Mode::kWriteBack) {
@@ -135,7 +143,7 @@ SyncRequest HostKey::MakeRequest(Ticket ticket, std::uint64_t take, Instant now)
   Expire(now);
   reservation_.Pass(now);
   ChooseWay(now);
-  const std::uint64_t ample = is_leasing_ ? Ample(now) : 0;
+  const std::uint64_t ample = is_leasing_ && !is_leaving_ ? Ample(now) : 0;
   if (reservation_.at_hand() > ample) {
     request.returned = reservation_.GiveBack(reservation_.at_hand() - ample, now);
   } else {

@@ -75,6 +75,9 @@ class HostKey {
   // What was admitted turned out to cost so much more. It is owed until it is told.
   void Charge(std::uint64_t cost, Instant now);
 
+  // The host is about to end: what it holds goes back, what it owes is told, at once.
+  void Leave();
+
   // The request that is due: a supply runs low, an interval is over, a debt is untold.
   [[nodiscard]] bool IsDue(Instant now) const;
   // What there is to tell and to ask for, and `take` permits for a request that waits. Counts as
@@ -177,6 +180,7 @@ class HostKey {
   std::int64_t told_tokens_;  // in the bucket, when last heard of
   Instant told_at_{};
   bool is_leasing_ = false;
+  bool is_leaving_ = false;
   bool is_plentiful_ = true;  // an eighth of the burst was left when last heard of
 };
 

@@ -26,22 +26,14 @@ void RedisAuthority::Sync(std::span<const SyncRequest> requests, Replies& replie
   for (const SyncRequest& request : requests) {
     key_ = options.prefix;
     key_ += request.key;
-    RedisCalls::Call call = asked_.size();
-    if (free_.empty()) {
-      asked_.emplace_back();
-    } else {
-      call = free_.back();
-      free_.pop_back();
-    }
-    asked_[call] = {&replies, request.ticket};
+    const RedisCalls::Call call = asked_.Put({&replies, request.ticket});
     calls_.Send(RedisScript::kSync, key_, *this, call,
                 [&](std::string& command) { AppendSyncCommand(request, key_, time, command); });
   }
 }
 
 void RedisAuthority::OnAnswer(RedisCalls::Call call, Outcome outcome, wire::RespValue answer) {
-  const Asked asked = asked_[call];
-  free_.push_back(call);  // first: who is told may ask for more
+  const Asked asked = asked_.Take(call);  // first: who is told may ask for more
   if (outcome != Outcome::kDone) {
     return asked.replies->OnReply(asked.ticket, {.outcome = outcome});
   }

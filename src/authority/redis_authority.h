@@ -8,10 +8,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "authority/authority.h"
 #include "authority/redis_calls.h"
+#include "base/numbered.h"
 #include "net/loop.h"
 
 namespace weir::authority {
@@ -30,7 +30,7 @@ class RedisAuthority final : public Authority, private RedisCalls::Caller {
   // What went wrong last, with the address of where it did; empty if nothing ever did.
   [[nodiscard]] const std::string& problem() const { return calls_.problem(); }
   [[nodiscard]] const RedisCounts& counts() const { return calls_.counts(); }
-  [[nodiscard]] std::size_t under_way() const { return asked_.size() - free_.size(); }
+  [[nodiscard]] std::size_t under_way() const { return asked_.size(); }
 
  private:
   struct Asked {
@@ -40,9 +40,8 @@ class RedisAuthority final : public Authority, private RedisCalls::Caller {
 
   void OnAnswer(RedisCalls::Call call, Outcome outcome, wire::RespValue answer) override;
 
-  std::string key_;           // of the request at hand, with its prefix
-  std::vector<Asked> asked_;  // by the number of the call; some are free
-  std::vector<RedisCalls::Call> free_;
+  std::string key_;        // of the request at hand, with its prefix
+  Numbered<Asked> asked_;  // by the number of the call
   std::unique_ptr<RedisCalls> own_;
   RedisCalls& calls_;
 };

@@ -1,13 +1,12 @@
 #include "authority/redis_script.h"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 
 #include "authority/account.h"
+#include "authority/script_digest.h"
 #include "wire/resp_command.h"
 #include "wire/resp_reply.h"
 
@@ -208,18 +207,6 @@ constexpr std::size_t kPlainNumbers = 12;
 constexpr std::size_t kAnswers = 9;
 constexpr std::size_t kStored = 44;  // bytes
 
-std::string HexDigest(std::string_view text) {
-  std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
-  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : digest) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return hex;
-}
-
 // As the script reads and writes them: eight bytes each, the lowest first.
 constexpr std::size_t kNumber = 8;
 
@@ -264,7 +251,7 @@ void AppendLoadCommand(std::string& out) {
 
 void AppendSyncCommand(const SyncRequest& request, std::string_view key, ScriptTime time,
                        std::string& out) {
-  static const std::string kDigest = HexDigest(kScript);
+  static const std::string kDigest = ScriptDigest(kScript);
   const Terms& terms = *request.terms;
   // What can be cut without a difference is cut here, so that the script's sums stay exact.
   const std::array<std::uint64_t, 20> numbers = {

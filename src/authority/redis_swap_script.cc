@@ -1,10 +1,9 @@
 #include "authority/redis_swap_script.h"
 
-#include <openssl/sha.h>
-
 #include <algorithm>
 #include <array>
 
+#include "authority/script_digest.h"
 #include "base/decimal.h"
 #include "wire/resp_command.h"
 
@@ -29,18 +28,6 @@ static_assert(kStampBytes == 9, "the script compares as many bytes");
 
 constexpr std::size_t kNumbers = 3;  // in front of an answer
 
-std::string HexDigest(std::string_view text) {
-  std::array<unsigned char, SHA_DIGEST_LENGTH> digest{};
-  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (const unsigned char byte : digest) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return hex;
-}
-
 void AppendNumber(std::uint64_t number, wire::RespWriter& out) {
   std::array<char, kMostDigits> digits{};
   out.Bulk({digits.data(),
@@ -55,7 +42,7 @@ void AppendLoadSwapCommand(std::string& out) {
 
 void AppendSwapCommand(std::span<const SwapKey> keys, std::string_view prefix, SwapClock clock,
                        std::chrono::milliseconds slack, std::string& out) {
-  static const std::string kDigest = HexDigest(kScript);
+  static const std::string kDigest = ScriptDigest(kScript);
   std::string name;
   wire::RespWriter writer(out, wire::RespVersion::k2);
   writer.Array(4 + 4 * keys.size());

@@ -23,14 +23,7 @@ void RedisSwapStore::Swap(std::span<const SwapRequest> requests, SwapReplies& re
   const auto slack = options.clock ? options.clock_slack : std::chrono::milliseconds(0);
   for (const SwapRequest& request : requests) {
     WEIR_CHECK(!request.keys.empty());
-    RedisCalls::Call call = asked_.size();
-    if (free_.empty()) {
-      asked_.emplace_back();
-    } else {
-      call = free_.back();
-      free_.pop_back();
-    }
-    asked_[call] = {&replies, request.ticket, request.keys.size()};
+    const RedisCalls::Call call = asked_.Put({&replies, request.ticket, request.keys.size()});
     const std::string first = prefix_ + std::string(request.keys.front().name);
     calls_.Send(RedisScript::kSwap, first, *this, call, [&](std::string& command) {
       AppendSwapCommand(request.keys, prefix_, clock, slack, command);
@@ -39,8 +32,7 @@ void RedisSwapStore::Swap(std::span<const SwapRequest> requests, SwapReplies& re
 }
 
 void RedisSwapStore::OnAnswer(RedisCalls::Call call, Outcome outcome, wire::RespValue answer) {
-  const Asked asked = asked_[call];
-  free_.push_back(call);  // first: who is told may ask for more
+  const Asked asked = asked_.Take(call);  // first: who is told may ask for more
   if (outcome != Outcome::kDone) {
     return asked.replies->OnReply(asked.ticket, {.outcome = outcome});
   }

@@ -12,10 +12,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "authority/redis_calls.h"
 #include "authority/swap_store.h"
+#include "base/numbered.h"
 
 namespace weir::authority {
 
@@ -42,8 +42,7 @@ class RedisSwapStore final : public SwapStore, private RedisCalls::Caller {
 
   RedisCalls& calls_;
   std::string prefix_;
-  std::vector<Asked> asked_;  // by the number of the call; some are free
-  std::vector<RedisCalls::Call> free_;
+  Numbered<Asked> asked_;  // by the number of the call
 };
 
 }  // namespace weir::authority

@@ -3,6 +3,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/hex.h"
+
 namespace weir::catalog {
 namespace {
 
@@ -21,12 +23,8 @@ std::string DigestOf(const std::vector<std::string_view>& pieces) {
     hashes.append(reinterpret_cast<const char*>(hash.digest), sizeof hash.digest);
   }
   const XXH128_canonical_t all = HashOf(hashes);
-  static constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const unsigned char byte : all.digest) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
+  AppendHex(all.digest, text);
   return text;
 }
 

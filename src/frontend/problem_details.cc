@@ -1,5 +1,6 @@
 #include "frontend/problem_details.h"
 
+#include "base/hex.h"
 #include "frontend/rate_limit_fields.h"
 #include "rule/utf8.h"
 #include "wire/http_reply.h"
@@ -31,7 +32,6 @@ std::string MessageOf(const Finding& finding) {
 }  // namespace
 
 void AppendJsonString(std::string_view text, std::string& out) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   out += '"';
   for (const char c : rule::Valid(text)) {
     if (c == '"' || c == '\\') {
@@ -39,8 +39,7 @@ void AppendJsonString(std::string_view text, std::string& out) {
       out += c;
     } else if (static_cast<unsigned char>(c) < 0x20) {
       out += "\\u00";
-      out += kHex[static_cast<unsigned char>(c) >> 4];
-      out += kHex[static_cast<unsigned char>(c) & 15];
+      AppendHex(static_cast<std::uint8_t>(c), out);
     } else {
       out += c;
     }

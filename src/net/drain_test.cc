@@ -1,6 +1,10 @@
 // How a worker stops.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <utility>
+
 #include "tests/net_harness.h"
 
 namespace weir::net {
@@ -47,6 +51,42 @@ TEST(DrainTest, ARequestThatHasBegunMayBeFinished) {
   ASSERT_TRUE(server.TurnUntilEnded(client));
   EXPECT_EQ(client.received(), "begun and finished\n");
   EXPECT_EQ(server.closed_by(Ending::kServerStopped), 1U);
+}
+
+// Notes when it is told to leave, and leaves when the test says so.
+struct Lodger final : Companion {
+  explicit Lodger(std::function<void()>& leave) : leave_(leave) {}
+  void Leave(std::function<void()> done) override { leave_ = std::move(done); }
+
+ private:
+  std::function<void()>& leave_;
+};
+
+TEST(DrainTest, ACompanionLeavesAfterTheLastConnectionAndIsWaitedFor) {
+  NetHarness server({.handlers = EchoLines()});
+  std::function<void()> leave;
+  server.worker().Keep(std::make_unique<Lodger>(leave));
+  TestClient client = server.Connect();
+  client.Send("begun ");
+  server.Settle();
+  server.worker().Stop(seconds(10));
+  server.Settle();
+  EXPECT_FALSE(leave) << "a connection may need it";
+  client.Send("and finished\n");
+  ASSERT_TRUE(server.TurnUntilEnded(client));
+  ASSERT_TRUE(server.TurnUntil([&] { return static_cast<bool>(leave); }));
+  leave();
+  server.worker().Run();  // has nothing left to do
+}
+
+TEST(DrainTest, ACompanionThatDoesNotLeaveIsLeft) {
+  NetHarness server({.handlers = EchoLines()});
+  std::function<void()> leave;
+  server.worker().Keep(std::make_unique<Lodger>(leave));
+  server.worker().Stop(seconds(10));
+  ASSERT_TRUE(server.TurnUntil([&] { return static_cast<bool>(leave); }));
+  server.Advance(seconds(1));
+  server.worker().Run();  // has nothing left to do
 }
 
 TEST(DrainTest, WhoIsIdleIsToldBeforeItIsClosed) {

@@ -45,7 +45,7 @@ Server::Server(const ServerOptions& options, std::vector<ListenerOptions> listen
     : listeners_(std::move(listeners)), admission_(options.admission) {
   for (std::size_t i = 0; i < options.loops; ++i) {
     workers_.push_back(std::make_unique<Worker>(admission_, options.time, i));
-    if (options.companion) workers_[i]->Keep(options.companion(workers_[i]->loop(), i));
+    if (options.companion) workers_[i]->Keep(options.companion(workers_[i]->loop()));
   }
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "net/admission.h"
+#include "net/companion.h"
 #include "net/counters.h"
 #include "net/endpoint.h"
 #include "net/limits.h"
@@ -32,7 +33,7 @@ struct ServerOptions {
   AdmissionLimits admission = {};
   Loop::TimeSource time = Clock::now;  // called by all loops at once
   // Makes what else each loop is to have, before it runs. It ends after the loop's connections.
-  std::function<std::shared_ptr<void>(Loop& loop, std::size_t number)> companion = {};
+  std::function<std::unique_ptr<Companion>(Loop& loop)> companion = {};
 };
 
 // Thread safety: Start() and Stop() by one thread, totals() by any.

@@ -1,8 +1,15 @@
 #include "net/worker.h"
 
+#include <chrono>
 #include <utility>
 
 namespace weir::net {
+namespace {
+
+// What a companion may take to leave, after all connections have gone.
+constexpr Nanos kLongestLeave = std::chrono::seconds(1);
+
+}  // namespace
 
 Worker::Worker(Admission& admission, Loop::TimeSource time, std::size_t number)
     : number_(number), loop_(std::move(time)), connections_(loop_, admission, counters_) {}
@@ -26,7 +33,13 @@ void Worker::BeginStop(Nanos drain) {
   acceptors_.clear();
   connections_.Drain();
   loop_.After(drain, [this] { connections_.CloseAll(Ending::kServerCut); });
-  connections_.WhenEmpty([this] { loop_.Stop(); });
+  connections_.WhenEmpty([this] { EndStop(); });
+}
+
+void Worker::EndStop() {
+  if (companion_ == nullptr) return loop_.Stop();
+  loop_.After(kLongestLeave, [this] { loop_.Stop(); });
+  companion_->Leave([this] { loop_.Stop(); });
 }
 
 }  // namespace weir::net

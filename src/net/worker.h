@@ -8,6 +8,7 @@
 
 #include "net/acceptor.h"
 #include "net/admission.h"
+#include "net/companion.h"
 #include "net/connections.h"
 #include "net/counters.h"
 #include "net/listener_options.h"
@@ -24,8 +25,8 @@ class Worker {
   // process has no descriptors left.
   Worker(Admission& admission, Loop::TimeSource time, std::size_t number = 0);
 
-  // For as long as there are connections, which may use it.
-  void Keep(std::shared_ptr<void> companion) { companion_ = std::move(companion); }
+  // For as long as it runs.
+  void Keep(std::unique_ptr<Companion> companion) { companion_ = std::move(companion); }
 
   // Before Run(). `options` outlives the worker.
   void Listen(std::shared_ptr<ListeningSocket> socket, const ListenerOptions& options);
@@ -41,11 +42,12 @@ class Worker {
 
  private:
   void BeginStop(Nanos drain);
+  void EndStop();
 
   std::size_t number_;
   Counters counters_;
   Loop loop_;
-  std::shared_ptr<void> companion_;
+  std::unique_ptr<Companion> companion_;
   Connections connections_;
   std::vector<std::unique_ptr<Acceptor>> acceptors_;
 };

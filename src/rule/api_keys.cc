@@ -7,13 +7,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/hex.h"
 #include "rule/user_name.h"
 #include "rule/utf8.h"
 
 namespace weir::rule {
 namespace {
-
-constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 std::optional<std::uint8_t> HexDigit(char c) {
   if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
@@ -70,10 +69,7 @@ ApiKeys::DigestBytes ApiKeys::DigestOf(std::string_view key) {
 
 std::string ApiKeys::Digest(std::string_view key) {
   std::string hex;
-  for (const std::uint8_t byte : DigestOf(key)) {
-    hex += kHexDigits[byte >> 4];
-    hex += kHexDigits[byte & 0xF];
-  }
+  AppendHex(DigestOf(key), hex);
   return hex;
 }
 

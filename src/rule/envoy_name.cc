@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "base/hex.h"
+
 namespace weir::rule {
 namespace {
 
@@ -17,7 +19,7 @@ bool IsLegal(char c) {
 std::string HashOf(std::string_view path, std::uint64_t seed) {
   std::uint64_t hash = XXH3_64bits_withSeed(path.data(), path.size(), seed);
   std::string text;
-  for (int i = 0; i < 10; ++i, hash >>= 4) text += "0123456789abcdef"[hash & 15];
+  for (int i = 0; i < 10; ++i, hash >>= 4) text += kHexDigits[hash & 15];
   return text;
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/hex.h"
+
 namespace weir::rule {
 namespace {
 
@@ -36,7 +38,6 @@ bool IsNumber(std::string_view text) {
 }  // namespace
 
 std::string JsonString(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
   std::string json = "\"";
   for (const char c : text) {
     const auto byte = static_cast<std::uint8_t>(c);
@@ -47,8 +48,7 @@ std::string JsonString(std::string_view text) {
       json += "\\n";
     } else if (byte < 0x20 || byte == 0x7F) {
       json += "\\u00";
-      json += kHex[byte >> 4];
-      json += kHex[byte & 0xF];
+      AppendHex(byte, json);
     } else {
       json += c;
     }

@@ -286,8 +286,8 @@ std::optional<Error> RunningServer::Parts::Listen(Log* log) {
   net::ServerOptions loops{.loops = options.threads != 0 ? options.threads : cores,
                            .admission = connections.admission};
   if (cluster) {
-    loops.companion = [this](net::Loop& loop, std::size_t /*number*/) {
-      auto companion = std::make_shared<LoopCluster>(loop, *cluster);
+    loops.companion = [this](net::Loop& loop) {
+      auto companion = std::make_unique<LoopCluster>(loop, *cluster);
       clusters.push_back(&companion->cluster);
       return companion;
     };

@@ -300,6 +300,12 @@ void Cluster::RunSoon(Nanos delay) {
   });
 }
 
+void Cluster::Leave(std::function<void()> done) {
+  when_left_ = std::move(done);
+  host_.Leave();
+  RunSoon(Nanos(0));
+}
+
 // An answer may come at once, and make more requests.
 void Cluster::SendRequests() {
   if (const auto requests = host_.TakeRequests(); !requests.empty()) {
@@ -328,6 +334,7 @@ void Cluster::Run() {
   }
   Publish();
   if (!host_.is_quiet() || !strict_.is_quiet()) RunSoon(kTick);
+  if (when_left_ && host_.has_left() && strict_.is_quiet()) std::exchange(when_left_, {})();
 }
 
 // --- what there is to tell

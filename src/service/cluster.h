@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -68,6 +69,10 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
   enum class Correction : std::uint8_t { kCharge, kRefund };
   void Correct(const SharedAsk& ask, Correction correction);
 
+  // Nobody asks any more: what is held goes back to the others, and what is owed is told. Then, or
+  // if nobody answers, calls `done`.
+  void Leave(std::function<void()> done);
+
   // Of any thread.
   [[nodiscard]] ClusterCounts counts() const;
 
@@ -116,6 +121,7 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
   authority::Waiter last_waiter_ = 0;
   std::vector<CheckWaiter*> woken_;  // to be told, each once
   net::Loop::Timer timer_ = net::Loop::kNoTimer;
+  std::function<void()> when_left_;  // empty unless it is leaving
   Instant forget_at_{};
 
   // Room to work in.

@@ -266,6 +266,88 @@ TEST(ClusterTest, RulesThatShareNeedACluster) {
   EXPECT_THAT(refused[0].ToString(), testing::HasSubstr("--redis"));
 }
 
+// Whether so much can be taken at once, by a host that knows nothing of the key.
+bool IsThere(ClusterHarness& hosts, std::size_t host, Permits permits) {
+  ClusterHarness::Host& at = hosts[host];
+  CheckReply reply;
+  reply.Join(at.cluster, at);
+  const CheckRequest request{.space = "shop", .attributes = kAnn, .cost = permits};
+  at.checker.Check(request, hosts.now(), reply);
+  hosts.Settle();
+  at.checker.Check(request, hosts.now(), reply);
+  return reply.allowed();
+}
+
+TEST(ClusterTest, AHostThatLeavesTellsWhatItOwes) {
+  const std::string rule = "- {name: a, by: [user], limit: 1000/s, cluster: ";
+  for (const bool leaves : {false, true}) {
+    ClusterHarness hosts(2, rule + "write_back}");
+    for (int i = 0; i < 10; ++i) EXPECT_TRUE(hosts.Allows(0, kAnn));
+    bool has_left = false;
+    if (leaves) hosts[0].cluster.Leave([&] { has_left = true; });
+    hosts.Settle();
+    EXPECT_EQ(has_left, leaves);
+    hosts.Use(rule + "strict}");
+    EXPECT_EQ(IsThere(hosts, 1, Permits{991}), !leaves) << "some were told before";
+    EXPECT_EQ(IsThere(hosts, 1, Permits{990}), leaves) << "taken already if not";
+  }
+}
+
+TEST(ClusterTest, AHostThatLeavesGivesBackWhatItHolds) {
+  for (const bool leaves : {false, true}) {
+    ClusterHarness hosts(2, "- {name: a, by: [user], limit: 10000/s burst 1000, cluster: lease}");
+    for (int ms = 0; ms < 500; ++ms) {
+      for (int i = 0; i < 5; ++i) EXPECT_TRUE(hosts.Allows(0, kAnn));
+      hosts.Advance(milliseconds(1));
+    }
+    bool has_left = false;
+    if (leaves) hosts[0].cluster.Leave([&] { has_left = true; });
+    hosts.Settle();
+    EXPECT_EQ(has_left, leaves);
+    // What it spent lately is used, and flows back from now on.
+    EXPECT_EQ(IsThere(hosts, 1, Permits{900}), leaves);
+  }
+}
+
+TEST(ClusterTest, AHostThatLeavesWaitsForTheAnswer) {
+  ClusterHarness hosts(1, "- {name: a, by: [user], limit: 1000/s, cluster: write_back}");
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(hosts.Allows(0, kAnn));
+  hosts[0].authority.is_late = true;
+  bool has_left = false;
+  hosts[0].cluster.Leave([&] { has_left = true; });
+  hosts.Settle();
+  EXPECT_FALSE(has_left);
+  hosts[0].authority.Deliver();
+  hosts.Settle();
+  EXPECT_TRUE(has_left);
+}
+
+TEST(ClusterTest, AHostThatIsCutOffLeavesAllTheSame) {
+  ClusterHarness hosts(1, "- {name: a, by: [user], limit: 1000/s, cluster: write_back}");
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(hosts.Allows(0, kAnn));
+  hosts[0].authority.is_dead = true;
+  // So many are asked for and not answered that the circuit opens.
+  for (int ms = 0; ms < 200; ++ms) {
+    CheckReply reply;
+    hosts.Check(0, kAnn, reply);
+    hosts.Advance(milliseconds(10));
+  }
+  EXPECT_TRUE(hosts[0].cluster.counts().is_cut_off);
+  bool has_left = false;
+  hosts[0].cluster.Leave([&] { has_left = true; });
+  hosts.Settle();
+  EXPECT_TRUE(has_left);
+}
+
+TEST(ClusterTest, AHostThatOwesNothingLeavesAtOnce) {
+  ClusterHarness hosts(1, "- {name: a, by: [user], limit: 10/h, cluster: strict}");
+  EXPECT_TRUE(hosts.Allows(0, kAnn));
+  bool has_left = false;
+  hosts[0].cluster.Leave([&] { has_left = true; });
+  hosts.Settle();
+  EXPECT_TRUE(has_left);
+}
+
 TEST(ClusterTest, KeysAreForgottenToMakeRoomAndTheLimitHoldsAllTheSame) {
   ClusterHarness hosts(1, "- {name: a, by: [user], limit: 1/h, cluster: lease}");
   Cluster small(hosts.loop(), hosts[0].authority, hosts[0].store, {.max_keys = 10});

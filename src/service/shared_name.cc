@@ -5,22 +5,12 @@
 #include <array>
 #include <string_view>
 
+#include "base/hex.h"
+
 namespace weir {
 namespace {
 
 constexpr std::size_t kLongestValues = 128;  // bytes; longer ones become a digest
-constexpr std::string_view kDigits = "0123456789abcdef";
-
-void AppendHex(std::uint8_t byte, std::string& out) {
-  out += kDigits[byte >> 4];
-  out += kDigits[byte & 15];
-}
-
-void AppendHex(std::uint64_t number, std::string& out) {
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    AppendHex(static_cast<std::uint8_t>(number >> shift), out);
-  }
-}
 
 // What could be taken for something else in the name, or not be read on a terminal.
 bool IsPlain(char c) {
@@ -64,7 +54,7 @@ void SharedName::AppendTo(std::string& out) const {
     SHA256(reinterpret_cast<const unsigned char*>(whole.data()), whole.size(), digest.data());
     out.resize(begin);
     out += '%';  // no value looks like this
-    for (const unsigned char byte : digest) AppendHex(byte, out);
+    AppendHex(digest, out);
   }
   out += "}:";
   out += std::to_string(limit);

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "base/hex.h"
 #include "rule/address.h"
 #include "rule/utf8.h"
 
@@ -17,10 +18,9 @@ constexpr std::array<std::string_view, 7> kSecretWords = {"auth",   "cookie", "k
                                                           "secret", "passw",  "session"};
 
 std::string Sign(std::string_view value, std::uint64_t seed) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::uint64_t hash = XXH3_64bits_withSeed(value.data(), value.size(), seed);
   std::string sign = "#";
-  for (int i = 0; i < 8; ++i, hash >>= 4) sign += kDigits[hash & 15];
+  for (int i = 0; i < 8; ++i, hash >>= 4) sign += kHexDigits[hash & 15];
   return sign;
 }
 
