@@ -79,6 +79,7 @@ void StrictExchange::ForgetWhatIsGone(Instant at) {
 }
 
 bool StrictExchange::Decide(Instant at) {
+  at_ = at;
   states_.clear();
   for (const auto& key : keys) states_.push_back(key->state);
   for (const auto& request : requests) Apply(*request, at);
@@ -136,6 +137,20 @@ void StrictExchange::Keep(Instant now) {
     key.seen_at = now;
     key.local.reset();
   }
+  CountOwnTakes();
+}
+
+void StrictExchange::CountOwnTakes() const {
+  for (const auto& request : requests) {
+    if (request->purpose != StrictRequest::Purpose::kTake) continue;
+    const auto is_taken = [&](const StrictPart& part) {
+      return !request->IsHere(part) || part.decision.allowed();
+    };
+    if (!std::all_of(request->parts.begin(), request->parts.end(), is_taken)) continue;
+    for (const StrictPart& part : request->parts) {
+      if (request->IsHere(part)) part.key->own_takes.Add(part.cost, at_);
+    }
+  }
 }
 
 void StrictExchange::Learn(const SwapReply& reply, WrittenLimits& limits, Instant now) {
@@ -156,7 +171,7 @@ void StrictExchange::Learn(const SwapReply& reply, WrittenLimits& limits, Instan
 void StrictExchange::ForgetWhatWasSent() {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (values_[i].empty()) continue;
-    if (!keys[i]->local) keys[i]->local = keys[i]->state;
+    keys[i]->Local(at_);
     keys[i]->Forget();
   }
 }

@@ -84,10 +84,12 @@ class StrictExchange {
  private:
   [[nodiscard]] StrictState& StateOf(const StrictKey& key);
   void Apply(StrictRequest& request, Instant at);
+  void CountOwnTakes() const;
 
   std::vector<StrictState> states_;  // of keys, as decided
   std::vector<std::string> values_;  // and as sent; empty if unchanged
   std::vector<SwapKey> swap_;
+  Instant at_{};  // when it was decided
   bool changes_something_ = false;
 };
 

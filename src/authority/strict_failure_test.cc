@@ -155,6 +155,58 @@ TEST_F(StrictFailureTest, ThoseWhoWaitBehindAFailureAreAnsweredToo) {
   EXPECT_TRUE(Site().host().is_quiet());
 }
 
+// How many more a host admits when nobody answers.
+int AdmittedInVain(StrictSite& site, SlowStore& store, const StrictLimit& limit) {
+  for (int admitted = 0;; ++admitted) {
+    auto decisions = site.Ask({{.limit = &limit, .key = "a"}}, 1);
+    if (!decisions) {
+      store.Refuse(0);
+      decisions = site.Settled(1);
+    }
+    if (!decisions->front()) return admitted;
+  }
+}
+
+TEST_F(StrictFailureTest, HostsThatAreCutOffGoOnWithTheirPartsWhateverTheAlgorithm) {
+  for (const char* text :
+       {"fixed_window 90/1h", "sliding_window 90/1h", "sliding_log 90/1h",
+        "sliding_counters 90/1h windows 6", "token_bucket 90/1h + fixed_window 100/1h"}) {
+    const StrictLimit limit = LimitOf(text);
+    memory_ = LocalSwapStore([this] { return now_; });
+    const auto one = MakeSite(1);
+    const auto other = MakeSite(2);
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_TRUE(Take(*one, limit, "a", Permits{1}));
+      ASSERT_TRUE(Take(*other, limit, "a", Permits{2}));
+    }
+    EXPECT_EQ(Peek(*one, limit, "a").remaining, Permits{60});
+    // A third of 60, and two thirds.
+    EXPECT_EQ(AdmittedInVain(*one, store_, limit), 20) << text;
+    EXPECT_EQ(AdmittedInVain(*other, store_, limit), 40) << text;
+  }
+}
+
+TEST_F(StrictFailureTest, AHostWhosePartIsLessThanOneMayTakeOne) {
+  const StrictLimit limit = LimitOf("fixed_window 10/1s");
+  const auto one = MakeSite(1);
+  const auto other = MakeSite(2);
+  for (int second = 0; second < 5; ++second, now_ += seconds(1)) {
+    ASSERT_TRUE(Take(*other, limit, "a", Permits{9}));
+  }
+  ASSERT_TRUE(Take(*one, limit, "a", Permits{1}));
+  now_ += seconds(1);
+  EXPECT_EQ(AdmittedInVain(*one, store_, limit), 1);
+}
+
+TEST_F(StrictFailureTest, AHostThatNeverTookAnythingHasTheWholeLimit) {
+  const StrictLimit limit = LimitOf("fixed_window 10/1h");
+  const auto one = MakeSite(1);
+  const auto other = MakeSite(2);
+  ASSERT_TRUE(Take(*other, limit, "a", Permits{3}));
+  EXPECT_EQ(Peek(*one, limit, "a").remaining, Permits{7});
+  EXPECT_EQ(AdmittedInVain(*one, store_, limit), 7);
+}
+
 TEST_F(StrictFailureTest, WhatIsKnownLocallyEndsWhenTheStoreIsBack) {
   const StrictLimit limit = LimitOf("fixed_window 3/1h");
   ASSERT_TRUE(Take(limit, "a"));

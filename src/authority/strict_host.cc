@@ -335,9 +335,7 @@ void StrictHost::Fall(StrictRequest& request, Instant now) {
   bool is_refused = false;
   for (StrictPart& part : request.parts) {
     if (request.StageOf(part) < request.stage) continue;
-    std::optional<StrictState>& local = part.key->local;
-    if (!local) local = part.key->state;
-    part.decision = local->Peek(part.limit.written(), part.cost, at);
+    part.decision = part.key->Local(at).Peek(part.limit, part.cost, at);
     if (part.limit.on_failure() == OnFailure::kDeny) {
       part.decision.verdict = Verdict::kDeny;
       part.decision.retry_after = std::max(breaker_.next() - now, options_.breaker.probe_every);
@@ -351,7 +349,7 @@ void StrictHost::Fall(StrictRequest& request, Instant now) {
   if (is_refused) return GiveBack(request, now);
   for (StrictPart& part : request.parts) {
     if (request.StageOf(part) < request.stage) continue;
-    const Decision taken = part.key->local->Take(part.limit.written(), part.cost, at);
+    const Decision taken = part.key->Local(at).Take(part.limit, part.cost, at);
     if (taken.allowed()) part.decision = taken;
   }
 }

@@ -28,8 +28,7 @@
 //
 // A decision has a deadline. When it is over, or while the breaker is open, the failure policy of
 // each limit answers: kAllow, kDeny, or kLocal, by a state of this host's own, which begins with
-// what was last seen and is forgotten when the store answers again. It is the whole limit, on each
-// host.
+// what was last seen and is forgotten when the store answers again (strict_local.h).
 //
 // Thread safety: none; one host for each event loop.
 #pragma once

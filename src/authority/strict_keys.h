@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "authority/recent_takes.h"
+#include "authority/strict_local.h"
 #include "authority/strict_state.h"
 #include "weir/units.h"
 
@@ -31,6 +33,11 @@ struct StrictKey {
     stamp.clear();
     is_seen = false;
   }
+  // What to go on with while nobody answers.
+  StrictLocal& Local(Instant at) {
+    if (!local) local.emplace(state, own_takes.Total(at), at);
+    return *local;
+  }
 
   std::string name;
   std::uint16_t place = 0;
@@ -38,7 +45,8 @@ struct StrictKey {
   std::string stamp;  // of what it held; empty: nothing
   bool is_seen = false;
   Instant seen_at{};                 // by the host's clock
-  std::optional<StrictState> local;  // while nobody answers
+  RecentTakes own_takes;             // of this host
+  std::optional<StrictLocal> local;  // while nobody answers
   StrictExchange* exchange = nullptr;
   std::vector<std::shared_ptr<StrictRequest>> waiting;  // in order
 };

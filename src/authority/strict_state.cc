@@ -20,9 +20,10 @@ namespace {
 
 // The first byte of a stamp, and so of all values: an account of RedisAuthority begins with a
 // digit.
-constexpr char kFormat = 'S';
+constexpr char kFormat = 'T';
 constexpr std::size_t kTextSizeBytes = 2;
-constexpr std::size_t kHeadBytes = kStampBytes + 2 * kWordBytes + kTextSizeBytes;
+constexpr std::size_t kTakesBytes = sizeof(RecentTakes::Written);
+constexpr std::size_t kHeadBytes = kStampBytes + 2 * kWordBytes + kTakesBytes + kTextSizeBytes;
 
 void AppendWord(std::uint64_t word, std::string& out) {
   out.append(reinterpret_cast<const char*>(&word), sizeof word);  // little end first
@@ -49,6 +50,9 @@ StrictState StrictState::Read(std::string_view value, WrittenLimits& limits) {
   state.latest_ns_ = static_cast<std::int64_t>(LoadWord(value.data() + kStampBytes));
   state.set_back_ns_ = static_cast<std::int64_t>(LoadWord(value.data() + kStampBytes + kWordBytes));
   if (state.latest_ns_ < 0 || state.set_back_ns_ < 0) return {};
+  RecentTakes::Written takes;
+  std::memcpy(&takes, value.data() + kStampBytes + 2 * kWordBytes, sizeof takes);
+  state.takes_ = RecentTakes(takes);
   state.words_.resize(state.limit_->plan.words());
   for (std::size_t i = 0; i < count; ++i) {
     state.words_[i] = LoadWord(rest.data() + text_size + i * kWordBytes);
@@ -66,6 +70,7 @@ std::string StrictState::Write(std::string_view stamp) const {
   value += stamp;
   AppendWord(static_cast<std::uint64_t>(latest_ns_), value);
   AppendWord(static_cast<std::uint64_t>(set_back_ns_), value);
+  value.append(reinterpret_cast<const char*>(&takes_.written()), kTakesBytes);
   value.append(reinterpret_cast<const char*>(&text_size), sizeof text_size);
   value += limit_->text;
   for (std::size_t i = 0; i < count; ++i) AppendWord(words_[i], value);
@@ -107,9 +112,11 @@ Decision StrictState::Change(const std::shared_ptr<const WrittenLimit>& limit, I
 
 Decision StrictState::Take(const std::shared_ptr<const WrittenLimit>& limit, Permits cost,
                            Instant now) {
-  return Change(limit, now, [cost](const Plan& plan, State& state, Instant at) {
+  const Decision decision = Change(limit, now, [cost](const Plan& plan, State& state, Instant at) {
     return plan.Admit(state, cost, at);
   });
+  if (decision.allowed()) takes_.Add(cost, now);
+  return decision;
 }
 
 Decision StrictState::Peek(const std::shared_ptr<const WrittenLimit>& limit, Permits cost,

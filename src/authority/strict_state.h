@@ -4,6 +4,7 @@
 //     stamp   what the value is told by (swap_store.h)
 //     latest  the last instant that counted, and how far the clock was set back since: the key's
 //             timeline (limiter/timeline.h), so hosts whose clocks differ never give credit twice
+//     takes   how much all hosts took lately (recent_takes.h)
 //     limit   its text. A key whose limit was changed is carried over, as everywhere in Weir.
 //     words   those at the end that are zero are left out
 //
@@ -19,6 +20,7 @@
 
 #include "algorithm/plan.h"
 #include "algorithm/state.h"
+#include "authority/recent_takes.h"
 #include "authority/strict_limit.h"
 #include "authority/swap_store.h"
 #include "limiter/timeline.h"
@@ -61,6 +63,8 @@ class StrictState {
   // The last instant that counted.
   [[nodiscard]] Instant latest() const { return Instant(Nanos(latest_ns_)); }
 
+  [[nodiscard]] const RecentTakes& recent_takes() const { return takes_; }
+
   // Since it was made, read or copied from one that was not.
   [[nodiscard]] bool is_changed() const { return is_changed_; }
   void set_unchanged() { is_changed_ = false; }
@@ -76,6 +80,7 @@ class StrictState {
   std::vector<std::uint64_t> words_;
   std::int64_t latest_ns_ = 0;
   std::int64_t set_back_ns_ = 0;
+  RecentTakes takes_;
   bool is_changed_ = false;
 };
 
