@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -98,19 +99,36 @@ class Published {
     ~Pad() { delete next.load(std::memory_order_relaxed); }
   };
 
+  // Where a thread took its last note. It comes back to the same one, which is still in its cache,
+  // or goes on from there: those behind it were taken longer ago, and are free more likely.
+  struct Place {
+    std::uint64_t of = 0;  // whose note it was
+    Pad* pad = nullptr;
+    std::size_t index = 0;
+  };
+
   Note& TakeNote() const {
-    // A thread comes back to the same note, which is still in its cache.
-    thread_local const std::size_t kStart =
-        std::hash<std::thread::id>{}(std::this_thread::get_id());
-    for (Pad* pad = &pad_;; pad = NextOf(*pad)) {
-      for (std::size_t i = 0; i < kNotes; ++i) {
-        Note& note = pad->notes[(kStart + i) % kNotes];
-        bool taken = note.taken.load(std::memory_order_relaxed);
-        if (!taken && note.taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) {
-          return note;
-        }
-      }
+    thread_local Place place;
+    if (place.of != number_) {
+      place = {number_, &pad_, std::hash<std::thread::id>{}(std::this_thread::get_id()) % kNotes};
     }
+    std::size_t looks = 0;  // on this pad
+    bool went_round = false;
+    for (;; place.index = (place.index + 1) % kNotes) {
+      Note& note = place.pad->notes[place.index];
+      bool taken = note.taken.load(std::memory_order_relaxed);
+      if (!taken && note.taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) {
+        return note;
+      }
+      if (++looks < kNotes) continue;
+      looks = 0;
+      place.pad = NextPad(*place.pad, went_round);
+    }
+  }
+  // Behind the last pad comes the first; a new one is made for who went all the way round in vain.
+  Pad* NextPad(Pad& pad, bool& went_round) const {
+    if (Pad* next = pad.next.load(std::memory_order_acquire); next != nullptr) return next;
+    return std::exchange(went_round, true) ? NextOf(pad) : &pad_;
   }
   static Pad* NextOf(Pad& pad) {
     Pad* next = pad.next.load(std::memory_order_acquire);
@@ -130,6 +148,12 @@ class Published {
     return false;
   }
 
+  static std::uint64_t NextNumber() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+
+  const std::uint64_t number_ = NextNumber();  // no other has had it
   mutable Pad pad_;
   std::atomic<const T*> current_;
   mutable std::mutex publishing_;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -53,6 +54,33 @@ TEST(PublishedTest, AsManyMayReadAtATimeAsLike) {
   readings.clear();
   published.Publish(std::make_unique<const Counted>(3, alive));
   EXPECT_EQ(alive, 1);
+}
+
+TEST(PublishedTest, WhatWasReadLongAgoAndStillIsKeepsNobodyElseFromReading) {
+  std::atomic<int> alive{0};
+  Published<Counted> published(std::make_unique<const Counted>(1, alive));
+  // So many that going through all of them for each reader would take minutes.
+  std::vector<Published<Counted>::Reading> held;
+  for (int i = 0; i < 50'000; ++i) held.push_back(published.Read());
+  for (int i = 0; i < 1'000'000; ++i) ASSERT_EQ(published.Read()->first, 1);
+  for (int i = 0; i < 25'000; ++i) held.pop_back();
+  for (int i = 0; i < 25'000; ++i) held.push_back(published.Read());
+  published.Publish(std::make_unique<const Counted>(2, alive));
+  EXPECT_EQ(alive, 2);
+  held.clear();
+  published.Publish(std::make_unique<const Counted>(3, alive));
+  EXPECT_EQ(alive, 1);
+}
+
+TEST(PublishedTest, OneThatTakesThePlaceOfAnotherInMemoryIsAnother) {
+  std::atomic<int> alive{0};
+  std::optional<Published<Counted>> published;
+  for (int round = 0; round < 3; ++round) {
+    published.emplace(std::make_unique<const Counted>(round, alive));
+    std::vector<Published<Counted>::Reading> readings;
+    for (int i = 0; i < 200; ++i) readings.push_back(published->Read());
+    EXPECT_EQ(readings.back()->first, round);
+  }
 }
 
 TEST(ConcurrentPublishedTest, NobodyEverReadsHalfAValueOrOneThatIsGone) {
