@@ -45,7 +45,7 @@ class OweTest : public testing::Test {
   OwingHandler::Seen seen_;
   NetHarness server_{
       {.handlers = [this](const ConnectionFacts&) { return std::make_unique<OwingHandler>(seen_); },
-       .limits = {.idle = seconds(10), .unsent_bytes = std::size_t{64} << 20}}};
+       .limits = {.idle = seconds(10)}}};
 };
 
 TEST_F(OweTest, OthersAreAnsweredMeanwhile) {
