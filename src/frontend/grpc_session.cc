@@ -75,14 +75,15 @@ std::optional<GrpcStatus> GrpcSession::Answer(GrpcCall& call, std::string_view m
 
 std::optional<GrpcStatus> GrpcSession::AnswerRateLimit(GrpcCall& call, std::string_view message,
                                                        std::string& response) {
-  DescriptorReply& reply = late_.next();
-  std::optional<GrpcStatus> status = rate_limit_.Answer(message, now_, reply, response_);
+  std::optional<GrpcStatus> status =
+      late_.may_wait() ? rate_limit_.Answer(message, now_, late_.next(), response_)
+                       : rate_limit_.Answer(message, now_, response_);
   if (status) {
     response += response_;
   } else if (late_.HasRoomFor(message)) {
     late_.Add(call, message);
   } else {
-    rate_limit_.GiveBack(reply, now_);
+    rate_limit_.GiveBack(late_.next(), now_);
     status = {GrpcCode::kResourceExhausted, "too many long messages wait at once"};
   }
   return status;

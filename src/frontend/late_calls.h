@@ -1,7 +1,7 @@
 // Calls of one connection that wait for a cluster: each with its message, which has gone from where
 // it was read, and its check, which goes on where it was when it is asked the same again.
 //
-// Without a cluster nothing ever waits, and there is one reply, used again and again.
+// Without a cluster nothing ever waits, and there is no room for it.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,13 @@ class LateCalls {
   // Of their messages. How many calls there are is bounded by the connection.
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
-  explicit LateCalls(ClusterSeat seat) : seat_(seat), next_(MakeReply()) {}
+  explicit LateCalls(ClusterSeat seat) : seat_(seat) {
+    if (may_wait()) next_ = MakeReply();
+  }
 
+  [[nodiscard]] bool may_wait() const { return seat_.cluster != nullptr; }
   [[nodiscard]] bool empty() const { return calls_.empty(); }
-  // For the next check.
+  // For the next check. REQUIRES: may_wait()
   [[nodiscard]] DescriptorReply& next() { return *next_; }
   [[nodiscard]] bool HasRoomFor(std::string_view message) const {
     return bytes_ + message.size() <= kMostBytes;
@@ -81,7 +84,7 @@ class LateCalls {
 
   std::unique_ptr<DescriptorReply> MakeReply() const {
     auto reply = std::make_unique<DescriptorReply>();
-    if (seat_.cluster != nullptr) reply->Join(*seat_.cluster, *seat_.waiter);
+    reply->Join(*seat_.cluster, *seat_.waiter);
     return reply;
   }
   // Whose reply is released.
