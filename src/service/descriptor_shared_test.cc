@@ -33,7 +33,10 @@ const Asked kBob = {{{"user", "bob"}}};
 
 class DescriptorSharedTest : public testing::Test {
  protected:
-  void Start(std::size_t hosts, const std::string& rules) { hosts_.emplace(hosts, rules); }
+  void Start(std::size_t hosts, const std::string& rules) {
+    reply_.Release();  // those before must outlive it
+    hosts_.emplace(hosts, rules);
+  }
 
   // Asks a host, and lets it have its answers if they are not late.
   void Check(std::size_t host, const std::vector<Asked>& asked, DescriptorReply& reply,
