@@ -38,12 +38,12 @@ class Mirror final : public GrpcService {
     if (path == "/s") return {GrpcShape::kStreams, 2};
     return {};
   }
-  GrpcStatus Answer(std::uint8_t /*method*/, std::string_view message,
-                    std::string& response) override {
+  std::optional<GrpcStatus> Answer(GrpcCall& /*call*/, std::string_view message,
+                                   std::string& response) override {
     asked.emplace_back("unary " + std::string(message));
-    if (message.starts_with('!')) return {GrpcCode::kUnknown, std::string(message)};
+    if (message.starts_with('!')) return GrpcStatus{GrpcCode::kUnknown, std::string(message)};
     response += message;
-    return {};
+    return GrpcStatus{};
   }
   void OnMessage(GrpcCall& call, std::string_view message) override {
     asked.emplace_back("stream " + std::string(message));

@@ -15,8 +15,8 @@
 
 namespace weir::wire {
 
-// "/echo" says a message again, "/fail" why not; "/stream" repeats each message of a stream, says
-// "bye" at its end, and "/open" says one message and stays.
+// "/echo" says a message again, "/fail" why not, "/later" leaves it to who has the call; "/stream"
+// repeats each message of a stream, says "bye" at its end, and "/open" says one message and stays.
 class EchoService final : public GrpcService {
  public:
   GrpcMethod Find(std::string_view path) override {
@@ -24,17 +24,21 @@ class EchoService final : public GrpcService {
     if (path == "/fail") return {GrpcShape::kUnary, 2};
     if (path == "/throw") return {GrpcShape::kUnary, 3};
     if (path == "/stream") return {GrpcShape::kStreams, 4};
+    if (path == "/later") return {GrpcShape::kUnary, 5};
     return {};
   }
-  GrpcStatus Answer(std::uint8_t method, std::string_view message, std::string& response) override {
+  std::optional<GrpcStatus> Answer(GrpcCall& call, std::string_view message,
+                                   std::string& response) override {
     ++answered;
-    if (method == 2) {
+    if (call.method() == 2) {
       response += "not to be seen";
-      return {GrpcCode::kNotFound, "100% \u00fcber\n"};
+      return GrpcStatus{GrpcCode::kNotFound, "100% \u00fcber\n"};
     }
-    if (method == 3) throw std::runtime_error("broken");
+    if (call.method() == 3) throw std::runtime_error("broken");
     response.append(message);
-    return {};
+    if (call.method() != 5) return GrpcStatus{};
+    calls.push_back(&call);
+    return std::nullopt;
   }
   void OnMessage(GrpcCall& call, std::string_view message) override {
     calls.push_back(&call);

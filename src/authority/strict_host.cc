@@ -271,7 +271,7 @@ void StrictHost::FinishStage(const RequestPointer& request, Instant now) {
       part.decision = state.Peek(part.limit.written(), part.cost, clock_.EarliestAt(now));
     }
   }
-  Settle(*request);
+  Settle(*request, By::kStore);
 }
 
 // It is refused: what was taken in other places before is given back.
@@ -311,9 +311,10 @@ void StrictHost::Release(ExchangePointer exchange, Instant now) {
   }
 }
 
-void StrictHost::Settle(StrictRequest& request) {
+void StrictHost::Settle(StrictRequest& request, By by) {
   request.is_over = true;
-  StrictSettled settled{.waiter = request.waiter, .decisions = {}};
+  StrictSettled settled{
+      .waiter = request.waiter, .decisions = {}, .is_fallen = by == By::kFailurePolicy};
   settled.decisions.reserve(request.parts.size());
   for (const StrictPart& part : request.parts) settled.decisions.push_back(part.decision);
   settled_.push_back(std::move(settled));
@@ -325,7 +326,7 @@ void StrictHost::Settle(StrictRequest& request) {
 void StrictHost::FallAndSettle(StrictRequest& request, Instant now) {
   if (request.is_correction()) return DropCorrection(request);
   Fall(request, now);
-  Settle(request);
+  Settle(request, By::kFailurePolicy);
 }
 
 // All or nothing here too. What was taken in another place counts.

@@ -72,6 +72,7 @@ enum class StrictIntent : std::uint8_t {
 struct StrictSettled {
   Waiter waiter = 0;
   std::vector<Decision> decisions;  // one for each ask, in order
+  bool is_fallen = false;           // by the failure policies
 };
 
 struct StrictHostOptions {
@@ -165,7 +166,8 @@ class StrictHost {
 
   static bool IsBehindLate(const StrictRequest& request);
   void FinishStage(const RequestPointer& request, Instant now);
-  void Settle(StrictRequest& request);
+  enum class By : std::uint8_t { kStore, kFailurePolicy };
+  void Settle(StrictRequest& request, By by);
   void GiveBack(StrictRequest& request, Instant now);
   void SendCorrection(const RequestPointer& correction, Instant now);
   void DropCorrection(StrictRequest& correction);

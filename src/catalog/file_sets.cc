@@ -58,11 +58,13 @@ void Merge(rule::RuleSet more, const std::string& file, FileSet& into, rule::Pro
 }  // namespace
 
 std::vector<FileSet> ReadFileSets(const std::vector<RuleFile>& files, rule::Problems& problems,
-                                  rule::Problems* doubts, SameSpace same_space) {
+                                  rule::Problems* doubts, SameSpace same_space,
+                                  rule::Sharing envoys) {
   std::vector<FileSet> sets;
   std::map<std::string, std::size_t> known;  // where the rules of a namespace are in `sets`
   for (const RuleFile& file : files) {
-    std::optional<rule::RuleSet> set = rule::ReadAnyRules(file.text, file.name, problems, doubts);
+    std::optional<rule::RuleSet> set =
+        rule::ReadAnyRules(file.text, file.name, problems, doubts, envoys);
     if (!set) continue;
     const auto [other, is_new] = known.emplace(set->space, sets.size());
     if (!is_new && same_space == SameSpace::kMerged) {

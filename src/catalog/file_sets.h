@@ -25,9 +25,10 @@ enum class SameSpace : std::uint8_t {
 };
 
 // In the order of `files`, without those that have problems. `doubts`, if given, gets what is no
-// problem and still no good.
+// problem and still no good. `envoys`: as in rule::ReadAnyRules.
 std::vector<FileSet> ReadFileSets(const std::vector<RuleFile>& files, rule::Problems& problems,
                                   rule::Problems* doubts = nullptr,
-                                  SameSpace same_space = SameSpace::kRefused);
+                                  SameSpace same_space = SameSpace::kRefused,
+                                  rule::Sharing envoys = rule::Sharing::kNone);
 
 }  // namespace weir::catalog

@@ -24,8 +24,9 @@ std::string DigestOfFiles(const RuleFiles& found) {
 
 }  // namespace
 
-FileSource::FileSource(std::string path, const FileWatchOptions& options, SameSpace same_space)
-    : path_(std::move(path)), same_space_(same_space), watch_(path_, options) {}
+FileSource::FileSource(std::string path, const FileWatchOptions& options, SameSpace same_space,
+                       rule::Sharing envoys)
+    : path_(std::move(path)), same_space_(same_space), envoys_(envoys), watch_(path_, options) {}
 
 Retrieved FileSource::Look() {
   RuleFiles files = ReadRuleFiles(path_);
@@ -38,7 +39,7 @@ Retrieved FileSource::Look() {
   found.version = DigestOfFiles(files);
   if (found.version == seen_) return {};
   found.problems = std::move(files.problems);
-  for (FileSet& read : ReadFileSets(files.files, found.problems, nullptr, same_space_)) {
+  for (FileSet& read : ReadFileSets(files.files, found.problems, nullptr, same_space_, envoys_)) {
     found.sets.push_back(std::move(read.set));
   }
   found.outcome = found.problems.empty() ? Retrieved::Outcome::kRules : Retrieved::Outcome::kBad;

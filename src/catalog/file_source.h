@@ -1,7 +1,8 @@
 // Rules from a file, or from all rule files of a directory (rule_files.h says which those are).
 //
 // Each file is of one namespace, written as docs/rules.md says or as Envoy's rate limit service
-// reads it, and a namespace is in one file, unless files are to be merged (file_sets.h).
+// reads it, and a namespace is in one file, unless files are to be merged (file_sets.h). `envoys`:
+// how a cluster shares the limits of the latter.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,8 @@ namespace weir::catalog {
 class FileSource final : public RuleSource {
  public:
   explicit FileSource(std::string path, const FileWatchOptions& options = {},
-                      SameSpace same_space = SameSpace::kRefused);
+                      SameSpace same_space = SameSpace::kRefused,
+                      rule::Sharing envoys = rule::Sharing::kNone);
 
   Retrieved Look() override;
   void Wait(std::chrono::milliseconds timeout) override { watch_.Wait(timeout); }
@@ -29,6 +31,7 @@ class FileSource final : public RuleSource {
  private:
   std::string path_;
   SameSpace same_space_;
+  rule::Sharing envoys_;
   FileWatch watch_;
   std::string seen_;  // the digest of what the last look saw, of use or not
 };

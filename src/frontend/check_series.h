@@ -32,6 +32,7 @@ class CheckSeries {
 
   [[nodiscard]] bool may_wait() const { return seat_.cluster != nullptr; }
   [[nodiscard]] Cluster* cluster() const { return seat_.cluster; }
+  [[nodiscard]] CheckWaiter* waiter() const { return seat_.waiter; }
   // The first one, for who asks one thing at a time and releases it; always the same if nobody asks
   // ahead.
   [[nodiscard]] CheckReply& first() { return *replies_.front(); }

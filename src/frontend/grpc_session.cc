@@ -6,6 +6,7 @@ namespace weir {
 namespace {
 
 using wire::GrpcCall;
+using wire::GrpcCode;
 using wire::GrpcMethod;
 using wire::GrpcShape;
 using wire::GrpcStatus;
@@ -21,6 +22,30 @@ GrpcSession::Progress GrpcSession::Serve(std::string_view bytes, Instant now, st
   health_.TellChanges();
   const wire::GrpcConnection::Progress progress = connection_.Serve(bytes, now, out);
   return {progress, requests_, errors_};
+}
+
+GrpcSession::Progress GrpcSession::Resume(Instant now, std::string& out) {
+  now_ = now;
+  requests_ = 0;
+  errors_ = 0;
+  late_.GoOn([&](GrpcCall& call, std::string_view message, DescriptorReply& reply) {
+    const std::optional<GrpcStatus> status = rate_limit_.Answer(message, now, reply, response_);
+    if (!status) return false;
+    Count(*status);
+    if (status->ok()) call.Send(response_);
+    call.Finish(*status);
+    return true;
+  });
+  connection_.Write(out);
+  Progress progress;
+  progress.close = connection_.is_over();
+  progress.requests = requests_;
+  progress.errors = errors_;
+  return progress;
+}
+
+void GrpcSession::Abandon(Instant now) {
+  late_.ForgetAll([&](DescriptorReply& reply) { rate_limit_.GiveBack(reply, now); });
 }
 
 void GrpcSession::Leave() {
@@ -39,18 +64,34 @@ GrpcMethod GrpcSession::Find(std::string_view path) {
   return {};
 }
 
-GrpcStatus GrpcSession::Answer(std::uint8_t method, std::string_view message,
-                               std::string& response) {
-  ++requests_;
-  GrpcStatus status;
-  if (method == kHealthCheck) {
-    status = health_.Check(message, response);
-  } else {
-    status = rate_limit_.Answer(message, now_, response_);
-    response += response_;
-  }
-  if (!status.ok()) ++errors_;
+std::optional<GrpcStatus> GrpcSession::Answer(GrpcCall& call, std::string_view message,
+                                              std::string& response) {
+  const bool is_health = call.method() == kHealthCheck;
+  std::optional<GrpcStatus> status =
+      is_health ? health_.Check(message, response) : AnswerRateLimit(call, message, response);
+  if (status) Count(*status);
   return status;
+}
+
+std::optional<GrpcStatus> GrpcSession::AnswerRateLimit(GrpcCall& call, std::string_view message,
+                                                       std::string& response) {
+  std::optional<GrpcStatus> status =
+      late_.may_wait() ? rate_limit_.Answer(message, now_, late_.next(), response_)
+                       : rate_limit_.Answer(message, now_, response_);
+  if (status) {
+    response += response_;
+  } else if (late_.HasRoomFor(message)) {
+    late_.Add(call, message);
+  } else {
+    rate_limit_.GiveBack(late_.next(), now_);
+    status = {GrpcCode::kResourceExhausted, "too many long messages wait at once"};
+  }
+  return status;
+}
+
+void GrpcSession::Count(const GrpcStatus& status) {
+  ++requests_;
+  if (!status.ok()) ++errors_;
 }
 
 void GrpcSession::OnMessage(GrpcCall& call, std::string_view message) {
@@ -71,6 +112,7 @@ void GrpcSession::OnEnd(GrpcCall& call) {
 
 void GrpcSession::OnGone(GrpcCall& call) {
   if (call.method() == kHealthWatch) health_.Forget(call);
+  late_.Forget(call, [&](DescriptorReply& reply) { rate_limit_.GiveBack(reply, now_); });
 }
 
 }  // namespace weir

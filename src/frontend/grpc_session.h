@@ -4,15 +4,18 @@
 //   grpc.health.v1.Health/Check, Watch                             frontend/grpc_health.h
 //   grpc.reflection.v1 and v1alpha .ServerReflection               frontend/grpc_reflection.h
 //
-// Bytes in, bytes out: it owns no socket and reads no clock.
+// Bytes in, bytes out: it owns no socket and reads no clock. A call that has to wait for a cluster
+// is answered when that is known; calls overtake each other.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "frontend/grpc_health.h"
+#include "frontend/late_calls.h"
 #include "frontend/should_rate_limit.h"
 #include "frontend/traffic.h"
 #include "service/checker.h"
@@ -35,13 +38,20 @@ class GrpcSession final : private wire::GrpcService {
     std::uint64_t errors = 0;  // of these, answered with a status that is not OK
   };
 
-  GrpcSession(Checker& checker, const GrpcOptions& options)
+  GrpcSession(Checker& checker, const GrpcOptions& options, ClusterSeat seat = {})
       : rate_limit_(checker, options.rate_limit),
+        late_(seat),
         health_(options.ready),
         connection_(*this, options.limits) {}
 
-  // Answers all calls that are complete in `bytes`, at one instant.
+  // Answers all calls that are complete in `bytes`, at one instant, but for those that wait.
   Progress Serve(std::string_view bytes, Instant now, std::string& out);
+  // Some calls wait. When the waiter is told, Resume().
+  [[nodiscard]] bool is_waiting() const { return !late_.empty(); }
+  // Answers those that can be answered now.
+  Progress Resume(Instant now, std::string& out);
+  // The client has gone while calls waited: what was taken for them goes back.
+  void Abandon(Instant now);
 
   // The server is about to end. Who watches its health is told, and the client asks nothing more
   // here; calls under way are finished.
@@ -51,13 +61,18 @@ class GrpcSession final : private wire::GrpcService {
 
  private:
   wire::GrpcMethod Find(std::string_view path) override;
-  wire::GrpcStatus Answer(std::uint8_t method, std::string_view message,
-                          std::string& response) override;
+  std::optional<wire::GrpcStatus> Answer(wire::GrpcCall& call, std::string_view message,
+                                         std::string& response) override;
   void OnMessage(wire::GrpcCall& call, std::string_view message) override;
   void OnEnd(wire::GrpcCall& call) override;
   void OnGone(wire::GrpcCall& call) override;
 
+  std::optional<wire::GrpcStatus> AnswerRateLimit(wire::GrpcCall& call, std::string_view message,
+                                                  std::string& response);
+  void Count(const wire::GrpcStatus& status);
+
   RateLimitMethod rate_limit_;
+  LateCalls late_;
   GrpcHealth health_;
   wire::GrpcConnection connection_;
   std::string response_;

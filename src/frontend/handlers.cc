@@ -29,6 +29,10 @@ class Wakes : public CheckWaiter {
     connection_ = &connection;
     connection.HoldUntilWoken();
   }
+  void OweTo(net::Connection& connection) {
+    connection_ = &connection;
+    connection.Owe();
+  }
   ClusterSeat SeatIn(const Clusters& clusters, const net::ConnectionFacts& facts) {
     if (clusters.empty()) return {};
     return {.cluster = clusters[facts.loop], .waiter = this};
@@ -117,10 +121,13 @@ class RespHandler final : public net::Handler, private Wakes {
   RespSession session_;
 };
 
-class GrpcHandler final : public net::Handler {
+class GrpcHandler final : public net::Handler, private Wakes {
  public:
-  GrpcHandler(Checker& checker, const GrpcOptions& options)
-      : checker_(checker), traffic_(options.traffic), session_(checker, options) {}
+  GrpcHandler(Checker& checker, const GrpcOptions& options, const Clusters& clusters,
+              const net::ConnectionFacts& facts)
+      : checker_(checker),
+        traffic_(options.traffic),
+        session_(checker, options, SeatIn(clusters, facts)) {}
 
   net::Progress OnBytes(std::string_view unread, net::Connection& connection,
                         std::string& out) override {
@@ -128,12 +135,21 @@ class GrpcHandler final : public net::Handler {
     const Instant now = checker_.Now();
     const GrpcSession::Progress progress = session_.Serve(unread, now, out);
     CountIn(traffic_, Protocol::kGrpc, progress, checker_, now);
+    if (session_.is_waiting()) OweTo(connection);
     return {.consumed = progress.consumed,
             .next = progress.close  ? Next::kClose
                     : progress.more ? Next::kAgain
                                     : Next::kRead,
             .in_request = progress.in_request};
   }
+  Next OnResume(net::Connection& connection, std::string& out) override {
+    const Instant now = checker_.Now();
+    const GrpcSession::Progress progress = session_.Resume(now, out);
+    CountIn(traffic_, Protocol::kGrpc, progress, checker_, now);
+    if (session_.is_waiting()) OweTo(connection);
+    return progress.close ? Next::kClose : Next::kRead;
+  }
+  void OnGone(net::Connection& /*connection*/) override { session_.Abandon(checker_.Now()); }
   void OnEnding(std::string& out) override {
     session_.Leave();
     session_.Write(out);
@@ -161,9 +177,10 @@ net::HandlerFactory RespHandlers(Checker& checker, const RespOptions& options,
   };
 }
 
-net::HandlerFactory GrpcHandlers(Checker& checker, const GrpcOptions& options) {
-  return [&checker, &options](const net::ConnectionFacts& /*facts*/) {
-    return std::make_unique<GrpcHandler>(checker, options);
+net::HandlerFactory GrpcHandlers(Checker& checker, const GrpcOptions& options,
+                                 const Clusters& clusters) {
+  return [&checker, &options, &clusters](const net::ConnectionFacts& facts) {
+    return std::make_unique<GrpcHandler>(checker, options, clusters, facts);
   };
 }
 

@@ -20,6 +20,7 @@ net::HandlerFactory HttpHandlers(Checker& checker, const HttpOptions& options,
                                  const Clusters& clusters);
 net::HandlerFactory RespHandlers(Checker& checker, const RespOptions& options,
                                  const Clusters& clusters);
-net::HandlerFactory GrpcHandlers(Checker& checker, const GrpcOptions& options);
+net::HandlerFactory GrpcHandlers(Checker& checker, const GrpcOptions& options,
+                                 const Clusters& clusters);
 
 }  // namespace weir

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "frontend/json_api.h"
 #include "frontend/problem_details.h"
-#include "frontend/ratelimit_pages.h"
 
 namespace weir {
 namespace {
@@ -177,7 +176,7 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
     const bool ready = path == "/healthz" || is_ready();
     HttpReply(out, ready ? 200 : 503, To()).Finish("text/plain", ready ? "ok\n" : "not ready\n");
   } else if (IsRateLimitPage(path)) {
-    AnswerRateLimitPage(now, out);
+    AnswerRateLimitPage(now, progress, out);
   } else {
     Refuse(404,
            "there is /check, /peek, /v1/check, /v1/peek, /v1/report, /v1/charge, /v1/refund, "
@@ -261,10 +260,26 @@ void HttpSession::AnswerApi(Instant now, Progress& progress, std::string& out) {
       .Finish(answer.status == 200 ? "application/json" : "application/problem+json", answer.body);
 }
 
-void HttpSession::AnswerRateLimitPage(Instant now, std::string& out) {
+// Few ask this way: the reply is made for each.
+RateLimitPage HttpSession::AnswerRateLimit(Instant now) {
+  if (descriptors_ == nullptr) {
+    descriptors_ = std::make_unique<DescriptorReply>();
+    if (checks_.may_wait()) descriptors_->Join(*checks_.cluster(), *checks_.waiter());
+  }
+  RateLimitPage page =
+      AnswerRateLimitJson(checker_, options_.rate_limit, body_, now, *descriptors_);
+  if (!page.waits) descriptors_.reset();
+  return page;
+}
+
+void HttpSession::AnswerRateLimitPage(Instant now, Progress& progress, std::string& out) {
   RateLimitPage page;
   if (request_.path == kRateLimitJson) {
-    page = AnswerRateLimitJson(checker_, options_.rate_limit, body_, now);
+    page = AnswerRateLimit(now);
+    if (page.waits) {
+      progress.then = Then::kWait;
+      return;
+    }
   } else if (request_.path != kRateLimitConfig) {
     page = RateLimitHealth(is_ready());
   } else if (peer_.is_gateway) {
@@ -302,6 +317,7 @@ HttpSession::Progress HttpSession::Resume(Instant now, std::string& out) {
 void HttpSession::Abandon(Instant now) {
   held_.clear();
   checker_.GiveBack(reply_, now);
+  if (descriptors_ != nullptr) DescriptorChecker(checker_).GiveBack(*descriptors_, now);
   Release();
 }
 

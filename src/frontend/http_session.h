@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@
 #include "frontend/http_attributes.h"
 #include "frontend/metrics_reply.h"
 #include "frontend/rate_limit_fields.h"
+#include "frontend/ratelimit_pages.h"
 #include "frontend/should_rate_limit.h"
 #include "frontend/traffic.h"
 #include "rule/client.h"
@@ -90,6 +92,7 @@ class HttpSession {
   void Release() {
     reply_.Release();
     checks_.Clear();
+    descriptors_.reset();
   }
   [[nodiscard]] bool IsMetrics() const;
   void Answer(Instant now, Progress& progress, std::string& out);
@@ -97,7 +100,8 @@ class HttpSession {
   void AnswerCheck(std::string_view prefix, Instant now, Progress& progress, std::string& out);
   void AnswerRefusal(Progress& progress, std::string& out);
   void AnswerApi(Instant now, Progress& progress, std::string& out);
-  void AnswerRateLimitPage(Instant now, std::string& out);
+  void AnswerRateLimitPage(Instant now, Progress& progress, std::string& out);
+  RateLimitPage AnswerRateLimit(Instant now);
   [[nodiscard]] bool is_ready() const { return options_.ready == nullptr || *options_.ready; }
   // A mistake: of the client's, in what it asks.
   void Refuse(std::uint16_t status, std::string_view detail, std::string& out);
@@ -112,7 +116,8 @@ class HttpSession {
   wire::HttpRequest request_;
   HttpAttributes attributes_;
   CheckSeries checks_;
-  CheckReply& reply_;  // the first of them
+  CheckReply& reply_;                             // the first of them
+  std::unique_ptr<DescriptorReply> descriptors_;  // of a request to /json
   wire::HttpDate date_;
   std::string_view date_field_;  // of what is answered at the moment
 

@@ -3,6 +3,7 @@
 #include <envoy/service/ratelimit/v3/rls.pb.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <optional>
 #include <variant>
 
 #include "rule/descriptor_tree.h"
@@ -58,15 +59,16 @@ void AppendLine(const rule::RuleSet& set, const rule::Rule& rule, std::string& o
 }  // namespace
 
 RateLimitPage AnswerRateLimitJson(Checker& checker, const RateLimitOptions& options,
-                                  std::string_view body, Instant now) {
+                                  std::string_view body, Instant now, DescriptorReply& reply) {
   RateLimitRequest request;
   const auto read =
       google::protobuf::util::JsonStringToMessage({body.data(), body.size()}, &request);
   if (!read.ok()) return BadRequest("expected a RateLimitRequest in JSON: " + read.ToString());
   std::string bytes;
-  const wire::GrpcStatus status =
-      RateLimitMethod(checker, options).Answer(request.SerializeAsString(), now, bytes);
-  if (!status.ok()) return BadRequest(status.message);
+  const std::optional<wire::GrpcStatus> status =
+      RateLimitMethod(checker, options).Answer(request.SerializeAsString(), now, reply, bytes);
+  if (!status) return {.waits = true};
+  if (!status->ok()) return BadRequest(status->message);
 
   RateLimitResponse response;
   RateLimitPage page{.content_type = "application/json"};

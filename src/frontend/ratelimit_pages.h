@@ -18,11 +18,13 @@ struct RateLimitPage {
   std::uint16_t status = 200;
   std::string_view content_type = "text/plain; charset=utf-8";
   std::string body = {};
+  bool waits = false;  // for a cluster, and is nothing yet
 };
 
 // `body` is a RateLimitRequest in the JSON of protobuf, and so is the answer a RateLimitResponse.
+// If that waits, ask the same again with the same reply when its waiter is told.
 RateLimitPage AnswerRateLimitJson(Checker& checker, const RateLimitOptions& options,
-                                  std::string_view body, Instant now);
+                                  std::string_view body, Instant now, DescriptorReply& reply);
 
 // The rules that have descriptors, in their order.
 RateLimitPage RateLimitConfig(const rule::Rulebook& book);

@@ -29,7 +29,8 @@ class RateLimitPagesTest : public testing::Test {
     ASSERT_TRUE(checker_.Publish({std::move(*set)}, "test").empty());
   }
   RateLimitPage Json(const std::string& body) {
-    return AnswerRateLimitJson(checker_, options_, body, kNoon);
+    DescriptorReply reply;
+    return AnswerRateLimitJson(checker_, options_, body, kNoon, reply);
   }
   // What a connection is told.
   std::string Send(const std::string& bytes, const HttpOptions& options = {},

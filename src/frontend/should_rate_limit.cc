@@ -132,15 +132,17 @@ void WriteHeader(std::string_view name, std::uint64_t value, ProtoWriter& out) {
 RateLimitMethod::RateLimitMethod(Checker& checker, const RateLimitOptions& options)
     : checker_(checker, options.modes), options_(options) {}
 
-GrpcStatus RateLimitMethod::Answer(std::string_view message, Instant now, std::string& response) {
+std::optional<GrpcStatus> RateLimitMethod::Answer(std::string_view message, Instant now,
+                                                  DescriptorReply& reply, std::string& response) {
   response.clear();
   if (GrpcStatus status = Read(message); !status.ok()) return status;
   if (request_.domain.empty()) return Unusable("rate limit domain must not be empty");
   if (descriptors_.empty()) return Unusable("rate limit descriptor list must not be empty");
-  checker_.Check(request_, now, reply_);
-  if (reply_.has_rules()) Write(response);
-  const bool has_rules = reply_.has_rules();
-  reply_.Release();
+  checker_.Check(request_, now, reply);
+  if (reply.is_waiting()) return std::nullopt;
+  const bool has_rules = reply.has_rules();
+  if (has_rules) Write(reply, response);
+  reply.Release();
   return has_rules ? GrpcStatus{} : Unusable("no rate limit configuration loaded");
 }
 
@@ -196,13 +198,13 @@ GrpcStatus RateLimitMethod::ReadDescriptor(std::string_view message) {
   return {};
 }
 
-void RateLimitMethod::Write(std::string& response) const {
+void RateLimitMethod::Write(const DescriptorReply& reply, std::string& response) const {
   ProtoWriter out(response);
-  out.Number(response_field::kOverallCode, reply_.allowed() ? kCodeOk : kCodeOverLimit);
-  for (const DescriptorStatus& status : reply_.statuses()) {
+  out.Number(response_field::kOverallCode, reply.allowed() ? kCodeOk : kCodeOverLimit);
+  for (const DescriptorStatus& status : reply.statuses()) {
     out.Message(response_field::kStatuses, [&] { WriteStatus(status, out); });
   }
-  const DescriptorStatus* decisive = reply_.decisive();
+  const DescriptorStatus* decisive = reply.decisive();
   if (options_.response_headers && decisive != nullptr) {
     WriteHeader(options_.limit_header, decisive->limit->requests, out);
     WriteHeader(options_.remaining_header, decisive->remaining, out);
@@ -212,7 +214,7 @@ void RateLimitMethod::Write(std::string& response) const {
     }
   }
   if (options_.dynamic_metadata) {
-    const std::string metadata = DynamicMetadata(request_, reply_);
+    const std::string metadata = DynamicMetadata(request_, reply);
     out.Message(response_field::kDynamicMetadata, [&] { response += metadata; });
   }
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,20 @@ class RateLimitMethod {
   RateLimitMethod(Checker& checker, const RateLimitOptions& options);
 
   // Puts the response in place of what `response` holds. If the status is not OK there is none.
-  wire::GrpcStatus Answer(std::string_view message, Instant now, std::string& response);
+  //
+  // Nothing: `reply`, which has joined a cluster, has to wait. Ask the same again with the same
+  // reply when its waiter is told, or give it back. It is released when all is said.
+  std::optional<wire::GrpcStatus> Answer(std::string_view message, Instant now,
+                                         DescriptorReply& reply, std::string& response);
+  // The same in no cluster.
+  wire::GrpcStatus Answer(std::string_view message, Instant now, std::string& response) {
+    return *Answer(message, now, reply_, response);
+  }
+  // Nobody is there any more to be told what `reply` waits for.
+  void GiveBack(DescriptorReply& reply, Instant now) const {
+    checker_.GiveBack(reply, now);
+    reply.Release();
+  }
 
  private:
   struct Span {
@@ -51,7 +65,7 @@ class RateLimitMethod {
   };
   wire::GrpcStatus Read(std::string_view message);
   wire::GrpcStatus ReadDescriptor(std::string_view message);
-  void Write(std::string& response) const;
+  void Write(const DescriptorReply& reply, std::string& response) const;
 
   DescriptorChecker checker_;
   const RateLimitOptions& options_;

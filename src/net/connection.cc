@@ -37,8 +37,8 @@ void Connection::Close(Ending ending) {
   transport_.Close();
   all_.loop_.Cancel(timer_);
   Deadlines::Clear(*this);
-  if (held_) {
-    held_ = false;
+  if (held_ || owes_) {
+    held_ = owes_ = false;
     try {
       handler_->OnGone(*this);
     } catch (...) {
@@ -116,7 +116,7 @@ bool Connection::is_idle() const {
     case Wait::kHandshake:
       return !transport_.tls()->has_begun();
     case Wait::kRequest:
-      return true;
+      return !owes_;
     default:
       return false;
   }
@@ -175,6 +175,7 @@ void Connection::Handle(std::string_view unread) {
 void Connection::Call(std::string_view unread) {
   std::string& out = all_.EmptyOut();
   Progress progress;
+  owes_ = false;
   try {
     progress = handler_->OnBytes(unread, *this, out);
   } catch (...) {
@@ -194,9 +195,14 @@ void Connection::HoldUntilWoken() {
 }
 
 void Connection::Wake() {
-  if (!held_) return;
-  held_until_ = now();
-  if (wait_ == Wait::kHold) Resume();  // otherwise as soon as the peer has read what was sent
+  // Otherwise as soon as the peer has read what was sent.
+  if (held_) {
+    held_until_ = now();
+    if (wait_ == Wait::kHold) Resume();
+  } else if (owes_) {
+    is_woken_ = true;
+    if (is_reading()) PayBack();
+  }
 }
 
 void Connection::Resume() {
@@ -212,6 +218,20 @@ void Connection::Resume() {
   } catch (...) {
     return Close(Ending::kHandlerFailed);
   }
+  Finish(unread_, progress, out);
+}
+
+// Whatever the connection waits for, it goes on waiting for it.
+void Connection::PayBack() {
+  is_woken_ = owes_ = false;
+  std::string& out = all_.EmptyOut();
+  Progress progress{.need = need_, .in_request = in_request_};
+  try {
+    progress.next = handler_->OnResume(*this, out);
+  } catch (...) {
+    return Close(Ending::kHandlerFailed);
+  }
+  if (progress.next == Next::kRead) progress.next = next_;
   Finish(unread_, progress, out);
 }
 
@@ -268,6 +288,7 @@ void Connection::Continue() {
     if (held_until_ == Instant::max()) return;
     return CallAfter(held_until_ - now(), &Connection::Resume);
   }
+  if (is_woken_) return PayBack();
   if (next_ == Next::kAgain && !unread_.empty()) {
     Await(Wait::kTurn);
     return CallAfter(Nanos(0), &Connection::HandleAgain);
@@ -354,7 +375,7 @@ Nanos Connection::Patience() const {
     case Wait::kProxyHeader:
       return limits.proxy_header;
     case Wait::kRequest:
-      return limits.idle;
+      return owes_ ? Nanos::max() : limits.idle;
     case Wait::kHandshake:
     case Wait::kRestOfRequest:
       return limits.request;

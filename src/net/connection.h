@@ -8,7 +8,8 @@
 //   request -> bytes -> Handler::OnBytes -> send -> peer does not take it all: peer to read
 //                              ^              |---> Hold():  hold -> OnResume --> send
 //                              +--next turn <-+---> kAgain
-//                                             +---> kClose:  farewell -> closed
+//                                             |---> kClose:  farewell -> closed
+//                                             +---> Owe():   request, or Wake() -> OnResume -> send
 //
 // While anything is unsent, nothing more is read: a peer that does not take its answers can pile up
 // no more than one call of the handler writes.
@@ -56,6 +57,10 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   // The same until Wake(), which is for whoever has the answer: in the loop's thread, while no
   // handler is called.
   void HoldUntilWoken();
+  // Answers are still to come, and whatever else the peer asks is handled meanwhile. Whoever has
+  // one calls Wake(), and then OnResume() is called. Good until the handler is called again: who
+  // still owes something then says so again. Until nothing is owed the connection is not idle.
+  void Owe() { owes_ = true; }
   void Wake();
   // Whether more may be written. If not, return Next::kAgain.
   [[nodiscard]] bool HasRoom(const std::string& out) const {
@@ -102,6 +107,7 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   std::optional<std::string_view> AfterProxyHeader(std::string_view unread);
   void Call(std::string_view unread);
   void Resume();
+  void PayBack();
   void Finish(std::string_view unread, const Progress& progress, std::string_view out);
   void Keep(std::string_view unread);
   void Flush();
@@ -148,6 +154,8 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   Next next_ = Next::kRead;                 // when all is sent
   Ending ending_ = Ending::kHandlerClosed;  // when all is said
   bool held_ = false;
+  bool owes_ = false;
+  bool is_woken_ = false;  // and what is owed can be paid back as soon as the peer has read
   bool in_request_ = false;
   bool peer_ended_ = false;  // it sends no more
   bool draining_ = false;

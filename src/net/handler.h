@@ -60,16 +60,16 @@ class Handler {
   // empty, unless OnResume() has just written to it. A handler that throws loses its connection.
   virtual Progress OnBytes(std::string_view unread, Connection& connection, std::string& out) = 0;
 
-  // The time of Connection::Hold() is over, or Wake() was called. OnBytes() follows if it returns
-  // kRead or kAgain and something is unread.
+  // The time of Connection::Hold() is over, or Wake() was called. After a hold, OnBytes() follows
+  // if it returns kRead or kAgain and something is unread.
   virtual Next OnResume(Connection& connection, std::string& out);
 
   // The connection is idle and ends: nobody has asked for long, or the server stops. What is
   // appended to `out` is sent first.
   virtual void OnEnding(std::string& out);
 
-  // The connection ends while it is held, whoever ended it: what was held back will not be sent.
-  // The handler is destroyed after it.
+  // The connection ends while it is held or owes something, whoever ended it: that will not be
+  // sent. The handler is destroyed after it.
   virtual void OnGone(Connection& connection);
 };
 

@@ -1,5 +1,7 @@
 #include "rule/any_file.h"
 
+#include <variant>
+
 #include "rule/envoy_file.h"
 #include "rule/rule_file.h"
 #include "rule/yaml.h"
@@ -21,9 +23,14 @@ bool IsEnvoy(std::string_view text, const std::string& file) {
 }  // namespace
 
 std::optional<RuleSet> ReadAnyRules(std::string_view text, const std::string& file,
-                                    Problems& problems, Problems* doubts) {
-  return IsEnvoy(text, file) ? ReadEnvoyRules(text, file, problems, doubts)
-                             : ReadRules(text, file, problems);
+                                    Problems& problems, Problems* doubts, Sharing envoys) {
+  if (!IsEnvoy(text, file)) return ReadRules(text, file, problems);
+  std::optional<RuleSet> set = ReadEnvoyRules(text, file, problems, doubts);
+  if (!set) return set;
+  for (Rule& rule : set->rules) {
+    if (std::holds_alternative<Limit>(rule.allowance)) rule.sharing = envoys;
+  }
+  return set;
 }
 
 }  // namespace weir::rule

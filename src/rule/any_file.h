@@ -10,8 +10,10 @@
 
 namespace weir::rule {
 
-// As ReadRules() or ReadEnvoyRules(), whichever the text is for. `doubts` are about Envoy's alone.
+// As ReadRules() or ReadEnvoyRules(), whichever the text is for. `doubts` are about Envoy's alone,
+// and so is `envoys`: how a cluster shares their limits, of which the files say nothing.
 std::optional<RuleSet> ReadAnyRules(std::string_view text, const std::string& file,
-                                    Problems& problems, Problems* doubts = nullptr);
+                                    Problems& problems, Problems* doubts = nullptr,
+                                    Sharing envoys = Sharing::kNone);
 
 }  // namespace weir::rule

@@ -163,9 +163,6 @@ void CheckIsLeasable(const Fields& fields, const Rule& rule, Report& report) {
 void CheckCluster(const Fields& fields, const Rule& rule, Report& report) {
   const std::string only = "is for a limit of each host by itself";
   const std::string remedy = "leave out one of them";
-  if (rule.descriptor) {
-    Refuse(fields, "cluster", "a rule with a descriptor " + only, "leave out cluster", report);
-  }
   if (rule.counts == Counts::kFailures) {
     Refuse(fields, "count", "count: failures " + only + ", not with cluster", remedy, report);
   }

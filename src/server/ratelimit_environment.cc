@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <optional>
+#include <set>
 #include <string_view>
 
-#include "base/text.h"
+#include "server/ratelimit_redis.h"
+#include "server/ratelimit_variables.h"
 
 namespace weir {
 namespace {
@@ -20,6 +21,8 @@ struct Ignored {
 };
 constexpr std::string_view kOwnState =
     "weir keeps what it counts by itself (--state), and begins to count anew";
+constexpr std::string_view kOneRedis =
+    "each thread has one connection to Redis, and all limits are in the same";
 constexpr std::string_view kMetrics = "weir sends no metrics, they are fetched from /metrics";
 constexpr std::string_view kTracing = "weir sends no traces";
 constexpr std::string_view kDebug = "/rlconfig is on the port of HTTP";
@@ -58,49 +61,8 @@ bool IsCalled(const Ignored& ignored, std::string_view name) {
   return ignored.name.ends_with('_') ? name.starts_with(ignored.name) : name == ignored.name;
 }
 
-// Reads variables one by one; the first that makes no sense is kept as the error.
-class Reader {
- public:
-  explicit Reader(const std::map<std::string, std::string>& variables) : variables_(variables) {}
-
-  [[nodiscard]] std::string Text(const std::string& name, std::string_view otherwise) const {
-    const auto found = variables_.find(name);
-    return found != variables_.end() && !found->second.empty() ? found->second
-                                                               : std::string(otherwise);
-  }
-  bool Flag(const std::string& name, bool otherwise = false) {
-    const std::string text = Text(name, otherwise ? "true" : "false");
-    for (std::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
-      if (text == yes) return true;
-    }
-    for (std::string_view no : {"0", "f", "F", "false", "FALSE", "False"}) {
-      if (text == no) return false;
-    }
-    Fail(name + ": expected true or false, got '" + text + "'");
-    return otherwise;
-  }
-  // HOST:PORT, as the options want it.
-  std::string Address(const std::string& host, const std::string& port,
-                      std::string_view usual_port) {
-    const std::string number = Text(port, usual_port);
-    const Result<std::uint64_t> parsed = ParseCount(number);
-    if (!parsed || *parsed > 65535) Fail(port + ": expected a port, got '" + number + "'");
-    const std::string name = Text(host, "0.0.0.0");
-    const bool is_v6 = name.find(':') != std::string::npos && !name.starts_with('[');
-    return (is_v6 ? "[" + name + "]" : name) + ":" + number;
-  }
-  void Fail(std::string message) {
-    if (!error_) error_ = Error{std::move(message)};
-  }
-  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
-
- private:
-  const std::map<std::string, std::string>& variables_;
-  std::optional<Error> error_;
-};
-
 // What others rely on, and would miss only when it is too late.
-void RefuseWhatIsMissing(Reader& reader) {
+void RefuseWhatIsMissing(RatelimitVariables& reader) {
   const std::string type = reader.Text("CONFIG_TYPE", "FILE");
   if (type == "GRPC_XDS_SOTW") {
     reader.Fail(
@@ -117,12 +79,15 @@ void RefuseWhatIsMissing(Reader& reader) {
   }
 }
 
-std::vector<std::string> NotesOn(const std::map<std::string, std::string>& variables) {
+std::vector<std::string> NotesOn(const std::map<std::string, std::string>& variables,
+                                 const std::set<std::string>& used) {
   std::vector<std::pair<std::string_view, std::string>> found;  // why, and which
   for (const Ignored& ignored : kIgnored) {
+    const std::string_view why =
+        ignored.name == "REDIS_" && !used.empty() ? kOneRedis : ignored.why;
     for (const auto& [name, value] : variables) {
-      if (value.empty() || !IsCalled(ignored, name)) continue;
-      if (found.empty() || found.back().first != ignored.why) found.emplace_back(ignored.why, "");
+      if (value.empty() || !IsCalled(ignored, name) || used.contains(name)) continue;
+      if (found.empty() || found.back().first != why) found.emplace_back(why, "");
       std::string& names = found.back().second;
       names += (names.empty() ? "" : ", ") + name;
     }
@@ -139,9 +104,12 @@ std::vector<std::string> NotesOn(const std::map<std::string, std::string>& varia
 
 Result<RatelimitEnvironment> ReadRatelimitEnvironment(
     const std::map<std::string, std::string>& variables, const ServeOptions& options) {
-  Reader reader(variables);
-  RatelimitEnvironment environment{options, NotesOn(variables)};
+  RatelimitVariables reader(variables);
+  const Result<RatelimitRedis> redis = ReadRatelimitRedis(variables, options.cluster);
+  if (!redis) return redis.error();
+  RatelimitEnvironment environment{options, NotesOn(variables, redis->used)};
   ServeOptions& to = environment.options;
+  to.cluster = redis->cluster;
   RefuseWhatIsMissing(reader);
   to.http = reader.Address("HOST", "PORT", "8080");
   const std::string socket = reader.Text("GRPC_UDS", "");

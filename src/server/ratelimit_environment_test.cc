@@ -73,17 +73,77 @@ TEST(RatelimitEnvironmentTest, AnswersAreWhatTheyWere) {
 }
 
 TEST(RatelimitEnvironmentTest, WhatChangesNothingIsTold) {
-  const auto notes = Read({{"REDIS_URL", "redis:6379"},
-                           {"REDIS_SOCKET_TYPE", "tcp"},
-                           {"BACKEND_TYPE", "redis"},
+  const auto notes = Read({{"REDIS_POOL_SIZE", "10"},
+                           {"BACKEND_TYPE", "memcache"},
                            {"USE_STATSD", "false"},
                            {"PATH", "/bin"},
                            {"RUNTIME_IGNOREDOTFILES", "true"},
                            {"RUNTIME_WATCH_ROOT", "false"}})
                          .notes;
-  EXPECT_THAT(notes,
-              ElementsAre(StartsWith("BACKEND_TYPE, REDIS_SOCKET_TYPE, REDIS_URL: not used; "),
-                          StartsWith("USE_STATSD: not used; ")));
+  EXPECT_THAT(notes, ElementsAre(StartsWith("BACKEND_TYPE, REDIS_POOL_SIZE: not used; weir keeps"),
+                                 StartsWith("USE_STATSD: not used; ")));
+}
+
+TEST(RatelimitEnvironmentTest, ItsRedisIsShared) {
+  const RatelimitEnvironment read = Read({{"REDIS_URL", "redis:6379"},
+                                          {"REDIS_SOCKET_TYPE", "tcp"},
+                                          {"REDIS_AUTH", "secret"},
+                                          {"BACKEND_TYPE", "redis"},
+                                          {"REDIS_POOL_SIZE", "10"},
+                                          {"REDIS_PERSECOND", "true"}});
+  EXPECT_THAT(read.options.cluster.redis, ElementsAre("redis:6379"));
+  EXPECT_EQ(read.options.cluster.kind, "server");
+  EXPECT_EQ(read.options.cluster.user, "");
+  EXPECT_EQ(read.options.cluster.password, "secret");
+  EXPECT_THAT(read.notes,
+              ElementsAre(StartsWith("REDIS_PERSECOND, REDIS_POOL_SIZE: not used; each thread")));
+}
+
+TEST(RatelimitEnvironmentTest, ItsRedisMayBeOfAnyKind) {
+  const ClusterTold socket = Read({{"REDIS_URL", "/run/redis.sock"}}).options.cluster;
+  EXPECT_THAT(socket.redis, ElementsAre("unix:/run/redis.sock"));
+  const ClusterTold cluster = Read({{"REDIS_URL", "a:1,b:2"},
+                                    {"REDIS_TYPE", "CLUSTER"},
+                                    {"REDIS_SOCKET_TYPE", "tcp"},
+                                    {"REDIS_TLS", "true"},
+                                    {"REDIS_TLS_CACERT", "/ca.pem"},
+                                    {"REDIS_AUTH", "me:secret:too"}})
+                                  .options.cluster;
+  EXPECT_THAT(cluster.redis, ElementsAre("tls:a:1", "tls:b:2"));
+  EXPECT_EQ(cluster.kind, "cluster");
+  EXPECT_EQ(cluster.tls_ca, "/ca.pem");
+  EXPECT_EQ(cluster.user, "me");
+  EXPECT_EQ(cluster.password, "secret:too");
+  const ClusterTold sentinels = Read({{"REDIS_URL", "main,a:1,b:2"},
+                                      {"REDIS_TYPE", "SENTINEL"},
+                                      {"REDIS_SOCKET_TYPE", "tcp"},
+                                      {"REDIS_SENTINEL_AUTH", "s"}})
+                                    .options.cluster;
+  EXPECT_THAT(sentinels.redis, ElementsAre("a:1", "b:2"));
+  EXPECT_EQ(sentinels.kind, "sentinel");
+  EXPECT_EQ(sentinels.master, "main");
+  EXPECT_EQ(sentinels.sentinel_password, "s");
+}
+
+TEST(RatelimitEnvironmentTest, ARedisThatIsNamedToWeirCountsMore) {
+  ServeOptions options;
+  options.cluster.redis = {"ours:1"};
+  const auto read = ReadRatelimitEnvironment({{"REDIS_URL", "/run/redis.sock"}}, options);
+  ASSERT_TRUE(read.ok());
+  EXPECT_THAT(read->options.cluster.redis, ElementsAre("ours:1"));
+}
+
+TEST(RatelimitEnvironmentTest, ARedisThatMakesNoSenseIsRefused) {
+  const auto with = [](const char* name, const char* value) {
+    Variables variables = {{"REDIS_URL", "a:1"}, {"REDIS_SOCKET_TYPE", "tcp"}};
+    variables[name] = value;
+    return ProblemWith(variables);
+  };
+  EXPECT_THAT(with("REDIS_TYPE", "OTHER"), StartsWith("REDIS_TYPE: there is SINGLE"));
+  EXPECT_THAT(with("REDIS_TYPE", "SENTINEL"), StartsWith("REDIS_URL: expected the master's name"));
+  EXPECT_THAT(with("REDIS_SOCKET_TYPE", "udp"), StartsWith("REDIS_SOCKET_TYPE: there is unix"));
+  EXPECT_THAT(with("REDIS_URL", "a:b:c"), StartsWith("REDIS_URL: "));
+  EXPECT_THAT(with("REDIS_TLS", "maybe"), StartsWith("REDIS_TLS: expected true or false"));
 }
 
 TEST(RatelimitEnvironmentTest, WhatMustNotBeLeftOutSilentlyIsRefused) {

@@ -95,9 +95,12 @@ std::optional<Error> AddExample(const std::string& url) {
 
 Result<std::unique_ptr<catalog::RuleSource>> SourceOf(const ServeOptions& options) {
   if (!options.rules.empty()) {
+    // With its Redis envoyproxy/ratelimit shares all its limits.
+    const bool has_cluster = !options.cluster.redis.empty();
     return std::unique_ptr<catalog::RuleSource>(std::make_unique<catalog::FileSource>(
         options.rules, catalog::FileWatchOptions{},
-        options.merge_domains ? catalog::SameSpace::kMerged : catalog::SameSpace::kRefused));
+        options.merge_domains ? catalog::SameSpace::kMerged : catalog::SameSpace::kRefused,
+        has_cluster ? rule::Sharing::kStrict : rule::Sharing::kNone));
   }
   const std::string url = DatabaseOf(options);
   if (options.purpose == Purpose::kServe) {
@@ -281,7 +284,7 @@ std::optional<Error> RunningServer::Parts::Listen(Log* log) {
   };
   add(options.http, HttpHandlers(*checker, http, clusters), "http/1.1", http_address);
   add(options.resp, RespHandlers(*checker, resp, clusters), "", resp_address);
-  add(options.grpc, GrpcHandlers(*checker, grpc), "h2", grpc_address);
+  add(options.grpc, GrpcHandlers(*checker, grpc, clusters), "h2", grpc_address);
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   net::ServerOptions loops{.loops = options.threads != 0 ? options.threads : cores,
                            .admission = connections.admission};

@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <ostream>
+#include <vector>
 
 #include "server/ratelimit_environment.h"
 #include "server/serve_loop.h"
@@ -120,13 +122,15 @@ Result<ServeTold> ServeCommand::Told(const std::map<std::string, std::string>& v
   if (is_given("--rules") || is_given("--database")) read->options.rules = options_.rules;
   told.options = std::move(read->options);
   told.notes = std::move(read->notes);
+  const ClusterTold& cluster = told.options.cluster;
+  const std::map<std::string, std::vector<std::string>> now = {
+      {"http", {told.options.http}},   {"grpc", {told.options.grpc}},
+      {"rules", {told.options.rules}}, {"redis", cluster.redis},
+      {"redis-kind", {cluster.kind}},  {"redis-master", {cluster.master}}};
   for (Setting& setting : told.settings) {
-    const std::string* value = setting.name == "http"    ? &told.options.http
-                               : setting.name == "grpc"  ? &told.options.grpc
-                               : setting.name == "rules" ? &told.options.rules
-                                                         : nullptr;
-    if (value == nullptr || setting.values.front() == *value) continue;
-    setting.values = {*value};
+    const auto found = now.find(setting.name);
+    if (found == now.end() || setting.values == found->second) continue;
+    setting.values = found->second;
     setting.place = "--ratelimit-environment";
   }
   return told;

@@ -175,9 +175,9 @@ class CheckReply {
   Step step_ = Step::kNew;
   Cluster* cluster_ = nullptr;
   CheckWaiter* waiter_ = nullptr;
-  SharedAsks shared_{SharedAsks::Whole::kRequest};
+  SharedAsks shared_;
   std::vector<Purpose> shared_purposes_;  // of each of them
-  SharedAsks shared_shadow_{SharedAsks::Whole::kRule};
+  SharedAsks shared_shadow_;
 };
 
 struct CheckerOptions {

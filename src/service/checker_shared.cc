@@ -30,6 +30,8 @@ void Checker::CollectShared(const Hit& hit, CheckReply::Purpose purpose, const r
     const std::uint32_t number = hit.allowance->limits[i];
     SharedAsk ask = SharedAskOf(hit, i, active, *reply.space_, values);
     ask.finding = static_cast<std::uint32_t>(reply.findings_.size());
+    // Each rule in shadow by itself, all others together.
+    ask.whole = hit.enforced ? 0 : hit.rule->number;
     purpose.finding = ask.finding;
     into.Add(std::move(ask));
     if (hit.enforced) reply.shared_purposes_.push_back(purpose);

@@ -21,11 +21,8 @@ void SharedAsks::Clear() {
 }
 
 std::span<SharedAsk> SharedAsks::WholeFrom(std::size_t first) {
-  std::size_t last = asks_.size();
-  if (whole_ == Whole::kRule) {
-    last = first + 1;
-    while (last < asks_.size() && asks_[last].name.rule == asks_[first].name.rule) ++last;
-  }
+  std::size_t last = first + 1;
+  while (last < asks_.size() && asks_[last].whole == asks_[first].whole) ++last;
   return std::span(asks_).subspan(first, last - first);
 }
 
@@ -102,7 +99,7 @@ void Cluster::AskHost(SharedAsk& ask, Intent intent, SharedAsks& asks) {
                               unknown, now);
     return;
   }
-  if (intent == Intent::kLook) {
+  if (intent == Intent::kLook || ask.cost == Permits{0}) {
     ask.decision = ToDecision(key->Look(ask.cost.count, now), *key, now);
     return;
   }
@@ -130,9 +127,11 @@ void Cluster::AskStrict(std::span<SharedAsk> whole, Intent intent, SharedAsks& a
   decisions_.assign(strict_asks_.size(), {});
   const bool takes = intent == Intent::kTake;
   const authority::Waiter waiter = ++last_waiter_;
+  const std::uint64_t fallen = strict_.counts().fallen;
   const bool is_decided = strict_.Ask(
       strict_asks_, takes ? authority::StrictIntent::kTake : authority::StrictIntent::kPeek, waiter,
       loop_.now(), decisions_);
+  const bool is_fallen = is_decided && strict_.counts().fallen != fallen;
   ++(is_decided ? counting_.at_hand : counting_.asked);
   if (!is_decided) waiting_strictly_.emplace(waiter, WaitingStrictly{&asks, whole});
   std::size_t next = 0;
@@ -140,6 +139,7 @@ void Cluster::AskStrict(std::span<SharedAsk> whole, Intent intent, SharedAsks& a
     if (!ask.limit->strict) continue;
     ask.decision = decisions_[next++];
     ask.is_taken = takes;
+    ask.is_fallen = is_fallen;
     if (is_decided) continue;
     ask.waiter = waiter;
     ++asks.waiting_;
@@ -184,7 +184,8 @@ void Cluster::GiveBack(std::span<SharedAsk> whole) {
   const Instant now = loop_.now();
   strict_asks_.clear();
   for (SharedAsk& ask : whole) {
-    if (!std::exchange(ask.is_taken, false)) continue;
+    // Of what is not answered yet nobody knows: Leave() sees to it.
+    if (ask.waiter != 0 || !std::exchange(ask.is_taken, false)) continue;
     if (ask.limit->strict) {
       strict_asks_.push_back({.limit = &*ask.limit->strict, .key = ask.called, .cost = ask.cost});
     } else if (HostKey* key = host_.Find(ask.key)) {
@@ -273,6 +274,7 @@ void Cluster::Settle(const authority::StrictSettled& settled) {
   for (SharedAsk& ask : waiting.whole) {
     if (!ask.limit->strict) continue;
     ask.decision = settled.decisions[next++];
+    ask.is_fallen = settled.is_fallen;
     ask.waiter = 0;
   }
   CountAnswers(*waiting.asks, next);

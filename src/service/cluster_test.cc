@@ -190,6 +190,23 @@ TEST(ClusterTest, WhoGoesWhileItWaitsGetsNothingAndCostsNothingOfALease) {
   EXPECT_EQ(AllowedInTurns(hosts, 2, 10), 2);
 }
 
+TEST(ClusterTest, WhoGoesBeforeItIsAnsweredGivesNothingBackThatOthersTook) {
+  ClusterHarness hosts(2, "- {name: a, by: [user], limit: fixed_window 2/h, cluster: strict}");
+  EXPECT_EQ(AllowedInTurns(hosts, 2, 5), 2);
+  hosts.Advance(seconds(2));  // a refusal is known for a while
+  hosts[0].store.is_late = true;
+  {
+    CheckReply gone;
+    hosts.Check(0, kAnn, gone);
+    EXPECT_TRUE(gone.is_waiting());
+    hosts[0].checker.GiveBack(gone, hosts.now());
+  }
+  hosts[0].store.is_late = false;
+  hosts[0].store.Deliver();
+  hosts.Advance(seconds(2));
+  EXPECT_EQ(AllowedInTurns(hosts, 2, 5), 0);
+}
+
 TEST(ClusterTest, InShadowTheClusterIsAskedAndNobodyRefused) {
   ClusterHarness hosts(2, "- {name: a, by: [user], limit: 2/h, cluster: strict, mode: shadow}");
   EXPECT_EQ(AllowedInTurns(hosts, 2, 4), 4);

@@ -9,22 +9,22 @@
 namespace weir {
 namespace {
 
-CountingWindow MakeWindow(const Limit& limit, const CountingWindows::Enter& enter,
-                          Ledger::Entering entering) {
-  const auto* window = std::get_if<FixedWindow>(&limit.parts()[0]);
-  if (window == nullptr || window->denied != Denied::kCounted) return {};
-  FixedWindow largest = *window;
-  for (int bits = 63; bits > 0; --bits) {
-    largest.permits = Permits{(std::uint64_t{1} << bits) - 1};
-    if (!Limit(largest).WhatIsWrong()) break;
-  }
-  const auto* length = std::get_if<Nanos>(&window->window);
-  const bool from_epoch = length != nullptr && window->start == WindowStart::kEpoch;
-  const Permits threshold = algorithm::WithSoft(window->permits, limit.soft_percent());
+CountingWindow MakeWindow(const FixedWindow& largest, Permits threshold,
+                          const CountingWindows::Enter& enter, Ledger::Entering entering) {
+  const auto* length = std::get_if<Nanos>(&largest.window);
+  const bool from_epoch = length != nullptr && largest.start == WindowStart::kEpoch;
   return {.window = enter(largest, entering),
           .most = largest.permits.count,
           .threshold = std::min(threshold.count, largest.permits.count),
           .length = from_epoch ? *length : Nanos(0)};
+}
+
+CountingWindow MakeWindow(const Limit& limit, const CountingWindows::Enter& enter) {
+  const std::optional<FixedWindow> largest = WindowToCountIn(limit);
+  if (!largest) return {};
+  const Permits permits = std::get<FixedWindow>(limit.parts()[0]).permits;
+  return MakeWindow(*largest, algorithm::WithSoft(permits, limit.soft_percent()), enter,
+                    Ledger::Entering::kToUse);
 }
 
 // Rules have descriptors, or there are none: a domain of Envoy's that leaves the limits to those
@@ -37,30 +37,51 @@ bool MayBeAskedByDescriptors(const rule::RuleSet& set) {
 
 }  // namespace
 
+std::optional<FixedWindow> WindowToCountIn(const Limit& limit) {
+  const auto* window = std::get_if<FixedWindow>(&limit.parts()[0]);
+  if (window == nullptr || window->denied != Denied::kCounted) return std::nullopt;
+  FixedWindow largest = *window;
+  for (int bits = 63; bits > 0; --bits) {
+    largest.permits = Permits{(std::uint64_t{1} << bits) - 1};
+    if (!Limit(largest).WhatIsWrong()) break;
+  }
+  return largest;
+}
+
+FixedWindow WindowToCountIn(LimitUnit unit) {
+  const Limit any =
+      FixedWindow{.permits = Permits{1}, .window = LengthOf(unit), .denied = Denied::kCounted};
+  return *WindowToCountIn(any);
+}
+
 CountingWindows::CountingWindows(const rule::Rulebook& book, const Enter& enter)
     : by_limit_(book.limits().size()) {
   if (std::none_of(book.sets().begin(), book.sets().end(), MayBeAskedByDescriptors)) return;
-  std::transform(
-      book.limits().begin(), book.limits().end(), by_limit_.begin(),
-      [&](const Limit& limit) { return MakeWindow(limit, enter, Ledger::Entering::kToUse); });
+  std::transform(book.limits().begin(), book.limits().end(), by_limit_.begin(),
+                 [&](const Limit& limit) { return MakeWindow(limit, enter); });
   for (std::size_t i = 1; i < kLimitUnits; ++i) {
-    const Nanos length = LengthOf(static_cast<LimitUnit>(i));
-    by_unit_[i] =
-        MakeWindow(FixedWindow{.permits = Permits{1}, .window = length, .denied = Denied::kCounted},
-                   enter, Ledger::Entering::kJustInCase);
+    by_unit_[i] = MakeWindow(WindowToCountIn(static_cast<LimitUnit>(i)), Permits{1}, enter,
+                             Ledger::Entering::kJustInCase);
   }
 }
 
-Tally Count(Ledger& ledger, const CountingWindow& window, KeyHash key, std::uint64_t hits,
-            Instant now) noexcept {
-  // More than it can ever hold would not be counted at all; as much as it can hold uses it up.
-  const Ledger::Ask ask{window.window.get(), key, Permits{std::min(hits, window.most)}};
-  Reservation taken;
-  const Decision decision = ledger.TakeAll({&ask, 1}, {&taken, 1}, now);
+Permits CostOf(const CountingWindow& window, std::uint64_t hits) noexcept {
+  return Permits{std::min(hits, window.most)};
+}
+
+Tally TallyOf(const CountingWindow& window, const Decision& decision, std::uint64_t hits,
+              Instant now) noexcept {
   const bool is_counted = decision.allowed() && hits <= window.most;
   return {is_counted ? window.most - decision.remaining.count : window.most + 1,
           window.length > Nanos(0) ? window.length - now.time_since_epoch() % window.length
                                    : decision.reset_after};
+}
+
+Tally Count(Ledger& ledger, const CountingWindow& window, KeyHash key, std::uint64_t hits,
+            Instant now) noexcept {
+  const Ledger::Ask ask{window.window.get(), key, CostOf(window, hits)};
+  Reservation taken;
+  return TallyOf(window, ledger.TakeAll({&ask, 1}, {&taken, 1}, now), hits, now);
 }
 
 Tally Uncount(Ledger& ledger, const CountingWindow& window, KeyHash key, std::uint64_t hits,

@@ -5,11 +5,13 @@
 // limit is no part of what is counted: the count is compared with it. So a window that counts
 // refused requests is entered in the ledger as the largest there is of that length, and who counts
 // in it compares: a limit that is changed, or that comes with each request, finds the same count.
+// The same goes for windows that a cluster shares (shared_limit.h).
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "limiter/ledger.h"
@@ -29,11 +31,23 @@ struct CountingWindow {
   explicit operator bool() const { return window != nullptr; }
 };
 
+// What `limit` is counted in, if it is a single fixed window that counts refused requests: the
+// largest window of its length. Nothing, if it is another limit.
+std::optional<FixedWindow> WindowToCountIn(const Limit& limit);
+// The same for a limit that comes with a request. REQUIRES: `unit` is known
+FixedWindow WindowToCountIn(LimitUnit unit);
+
 // What has been counted, and until when.
 struct Tally {
   std::uint64_t count;  // more than `most` if it cannot be counted any more
   Nanos until_reset;    // until the window ends
 };
+// What is asked of the window to count `hits`. More than it can ever hold would not be counted at
+// all; as much as it can hold uses it up.
+Permits CostOf(const CountingWindow& window, std::uint64_t hits) noexcept;
+// What its answer to that means.
+Tally TallyOf(const CountingWindow& window, const Decision& decision, std::uint64_t hits,
+              Instant now) noexcept;
 // Counts `hits`, whatever comes of it. 0 hits only look.
 Tally Count(Ledger& ledger, const CountingWindow& window, KeyHash key, std::uint64_t hits,
             Instant now) noexcept;

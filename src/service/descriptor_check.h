@@ -10,6 +10,11 @@
 // do all windows with `count_denied`. The other limits, which only our own files can name, are all
 // or nothing among each other, and are only looked at if a request is refused anyway.
 //
+// Limits that a cluster shares go the same way: those that are counted by themselves first, then
+// those that are all or nothing, after this host's, which get back what they gave if the cluster
+// refuses. It may have to be waited for: then the reply says so, whoever asked is told when it can
+// go on, and asks the same again with the same reply, which goes on where it was.
+//
 // Rules without a descriptor are not asked: they are for Checker::Check.
 //
 // Thread safety: Check() may be called by any number of threads, each with a reply of its own.
@@ -78,6 +83,20 @@ struct DescriptorStatus {
 // the Checker.
 class DescriptorReply {
  public:
+  // From now on `cluster` is asked for the limits that are shared, and `waiter` is told. Without it
+  // such limits are this host's own.
+  void Join(Cluster& cluster, CheckWaiter& waiter) {
+    shared_.cluster = &cluster;
+    shared_.waiter = &waiter;
+  }
+  // Nothing is decided yet. Wait to be told, and ask the same again.
+  [[nodiscard]] bool is_waiting() const {
+    return shared_.alone.is_waiting() || shared_.enforced.is_waiting() ||
+           shared_.shadow.is_waiting();
+  }
+
+  // Lets go of the rules, and of whatever it waits for. The next check is another one: after Join()
+  // this has to be said first.
   void Release() { Clear(); }
 
   // Whether there were rules to go by, of any namespace, or none were published yet.
@@ -99,6 +118,27 @@ class DescriptorReply {
     std::uint32_t descriptor;
     std::uint32_t limit;  // its number in the book
   };
+  // All that a cluster is asked for.
+  struct Shared {
+    // Whose answer it is. A limit that came with the request has no number.
+    struct Purpose {
+      std::uint32_t descriptor;
+      std::uint32_t limit;
+    };
+    Cluster* cluster = nullptr;
+    CheckWaiter* waiter = nullptr;
+    SharedAsks alone;     // each by itself
+    SharedAsks enforced;  // all of them, or none
+    SharedAsks shadow;    // all of a descriptor, or none
+    std::vector<Purpose> purposes;
+    // What the descriptors are counted by, one after the other, and where each ends.
+    std::vector<std::string_view> values;
+    std::vector<std::size_t> value_ends;
+
+    void Clear();
+  };
+  // How far it has come: it stops where it has to wait for the cluster.
+  enum class Step : std::uint8_t { kNew, kAskedAlone, kAskedEnforced, kAskedShadow, kDone };
   void Clear();
 
   std::optional<Published<ActiveRules>::Reading> rules_;
@@ -114,7 +154,12 @@ class DescriptorReply {
   std::vector<Pending> enforced_;
   std::vector<Pending> shadow_;
   std::vector<Ledger::Ask> asks_;
-  std::vector<Reservation> taken_;
+  std::vector<Reservation> taken_;  // of those that are enforced
+  std::vector<Reservation> shadow_taken_;
+
+  Step step_ = Step::kNew;
+  bool took_ = false;  // `taken_` can be given back
+  Shared shared_;
 };
 
 // Of the whole server, as envoyproxy/ratelimit has them.
@@ -129,7 +174,11 @@ class DescriptorChecker {
   explicit DescriptorChecker(Checker& checker, DescriptorOptions options = {})
       : checker_(checker), options_(options) {}
 
+  // Of a reply that goes on where it was, `request` is the same as before.
   void Check(const DescriptorRequest& request, Instant now, DescriptorReply& reply) const;
+  // Whoever asked has gone while `reply` waits: what was to be all or nothing is given back. What
+  // counts refused requests stays counted.
+  void GiveBack(DescriptorReply& reply, Instant now) const;
 
  private:
   class Round;

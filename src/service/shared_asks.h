@@ -33,22 +33,22 @@ struct SharedAsk {
   KeyHash key{};
   Permits cost{1};
   std::uint32_t finding = 0;  // which finding of the check its answer is
-  SharedName name = {};       // good while the check is being made; then it is only:
-  std::string called = {};    //   of a strict one
+  // Those with the same number, side by side, are taken whole or not at all.
+  std::uint32_t whole = 0;
+  SharedName name = {};     // good while the check is being made; then it is only:
+  std::string called = {};  //   of a strict one
 
   // What came of it. Who waits has a number with the host that it waits for, 0 otherwise.
   std::uint64_t waiter = 0;
-  bool is_taken = false;  // and can be given back
+  bool is_taken = false;   // and can be given back
+  bool is_fallen = false;  // a strict one: nobody answered, its failure policy did
   Decision decision = {};
 };
 
 // All that one check asks for at a time. Stays where it is while it waits.
 class SharedAsks {
  public:
-  // What is taken whole or not at all.
-  enum class Whole : std::uint8_t { kRequest, kRule };
-
-  explicit SharedAsks(Whole whole) : whole_(whole) {}
+  SharedAsks() = default;
   ~SharedAsks() { Clear(); }
   SharedAsks(const SharedAsks&) = delete;
   SharedAsks& operator=(const SharedAsks&) = delete;
@@ -63,10 +63,9 @@ class SharedAsks {
 
  private:
   friend class Cluster;
-  // From `first` on, those that are taken with it. REQUIRES: those of a rule stand side by side
+  // From `first` on, those that are taken with it.
   std::span<SharedAsk> WholeFrom(std::size_t first);
 
-  Whole whole_;
   std::vector<SharedAsk> asks_;
   std::size_t waiting_ = 0;     // of them
   Cluster* cluster_ = nullptr;  // that was asked

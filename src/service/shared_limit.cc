@@ -4,6 +4,8 @@
 #include <string>
 #include <variant>
 
+#include "service/counting_window.h"
+
 namespace weir {
 namespace {
 
@@ -37,12 +39,17 @@ Result<SharedLimit> ByAccount(const Limit& limit, const rule::Rule& rule, author
 }
 
 // By a state that is swapped, as any limit can.
-Result<SharedLimit> BySwap(const Limit& limit, const rule::Rule& rule) {
-  auto strict = authority::StrictLimit::Of(limit, OnFailureOf(rule.on_error));
+Result<SharedLimit> BySwap(const Limit& limit, rule::OnError on_error) {
+  auto strict = authority::StrictLimit::Of(limit, OnFailureOf(on_error));
   if (!strict) return strict.error();
   SharedLimit shared;
   shared.strict = std::move(*strict);
   return shared;
+}
+
+Result<SharedLimit> BySwap(const Limit& limit, const rule::Rule& rule) {
+  const std::optional<FixedWindow> window = rule.descriptor ? WindowToCountIn(limit) : std::nullopt;
+  return BySwap(window ? Limit(*window) : limit, rule.on_error);
 }
 
 // Calls `use` with each allowance of the rule, wherever it stands.
@@ -83,6 +90,10 @@ Result<SharedLimit> Share(const Limit& limit, const rule::Rule& rule, bool by_ac
 
 SharedLimits::SharedLimits(const rule::Rulebook& book, bool has_cluster, rule::Problems& problems) {
   by_rule_.resize(book.rule_count());
+  for (std::size_t i = 1; has_cluster && i < kLimitUnits; ++i) {
+    const Limit window = WindowToCountIn(static_cast<LimitUnit>(i));
+    by_unit_[i] = BySwap(window, rule::OnError::kLocal).value();
+  }
   for (const auto& entry : book.spaces()) {
     const rule::Space& space = entry.second;
     const std::string& name = space.name();

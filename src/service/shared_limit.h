@@ -1,6 +1,7 @@
 // Limits that the hosts of a cluster share, ready to be asked for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,10 +13,12 @@
 #include "rule/problem.h"
 #include "rule/rule.h"
 #include "rule/rulebook.h"
+#include "service/limit_unit.h"
 
 namespace weir {
 
-// One limit of one rule: the same limit may be shared in another way by another rule.
+// One limit of one rule: the same limit may be shared in another way by another rule. A window that
+// a descriptor is counted in is the largest of its length (counting_window.h).
 struct SharedLimit {
   authority::KeyPolicy policy = {};  // by an account, with which it is asked for
   std::optional<authority::StrictLimit> strict =
@@ -36,10 +39,15 @@ class SharedLimits {
     while (of_rule->first != limit) ++of_rule;
     return *of_rule->second;
   }
+  // For limits that come with a request: strict. REQUIRES: there is a cluster, and `unit` is known
+  [[nodiscard]] const SharedLimit& ForUnit(LimitUnit unit) const {
+    return by_unit_[static_cast<std::size_t>(unit)];
+  }
 
  private:
   using OfRule = std::vector<std::pair<std::uint32_t, std::unique_ptr<const SharedLimit>>>;
   std::vector<OfRule> by_rule_;
+  std::array<SharedLimit, kLimitUnits> by_unit_;
 };
 
 }  // namespace weir

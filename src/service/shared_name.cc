@@ -13,13 +13,13 @@ namespace {
 constexpr std::size_t kLongestValues = 128;  // bytes; longer ones become a digest
 
 // What could be taken for something else in the name, or not be read on a terminal.
-bool IsPlain(char c) {
-  return c > ' ' && c <= '~' && std::string_view("{}|%").find(c) == std::string_view::npos;
-}
+constexpr std::string_view kSpecial = "{}|%";
+// Domains of Envoy's may be any text; behind their end comes a rule, or '*'.
+constexpr std::string_view kSpecialInSpaces = "{}|%*";
 
-void AppendValue(std::string_view value, std::string& out) {
+void AppendText(std::string_view value, std::string_view special, std::string& out) {
   for (const char c : value) {
-    if (IsPlain(c)) {
+    if (c > ' ' && c <= '~' && special.find(c) == std::string_view::npos) {
       out += c;
     } else {
       out += '%';
@@ -30,14 +30,14 @@ void AppendValue(std::string_view value, std::string& out) {
 
 }  // namespace
 
-void SharedName::AppendTo(std::string& out) const {
-  out += '{';
-  out += space->name();
-  out += '/';
-  out += rule->rule->name;
-  out += ':';
-  AppendHex(counter->id ^ salt, out);
-  out += ':';
+void SharedName::AppendValues(std::string& out) const {
+  if (values == nullptr) {
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (i != 0) out += '|';
+      AppendText(texts[i], kSpecial, out);
+    }
+    return;
+  }
   const std::size_t begin = out.size();
   for (const rule::CompiledKeyPart& part : counter->key) {
     if (out.size() != begin) out += '|';
@@ -45,9 +45,26 @@ void SharedName::AppendTo(std::string& out) const {
       const rule::Address& ip = *values->ip();
       out += ip.Masked(ip.is_v4() ? part.bits.v4 : part.bits.v6).ToString();
     } else {
-      AppendValue((*values)[part.attribute], out);
+      AppendText((*values)[part.attribute], kSpecial, out);
     }
   }
+}
+
+void SharedName::AppendTo(std::string& out) const {
+  out += '{';
+  AppendText(space->name(), kSpecialInSpaces, out);
+  out += '/';
+  if (rule != nullptr) {
+    out += rule->rule->name;
+    out += ':';
+    AppendHex(counter->id ^ salt, out);
+  } else {
+    out += "*:";
+    out += unit;
+  }
+  out += ':';
+  const std::size_t begin = out.size();
+  AppendValues(out);
   if (out.size() - begin > kLongestValues) {
     const std::string_view whole = std::string_view(out).substr(begin);
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "rule/any_file.h"
 #include "rule/rule_file.h"
 
 namespace weir {
@@ -36,6 +37,31 @@ class SharedNameTest : public testing::Test {
         .AppendTo(name);
     return name;
   }
+  // Of a rule with a descriptor.
+  static std::string NameByDescriptor(const std::vector<std::string_view>& values) {
+    rule::Problems problems;
+    auto set = rule::ReadRules(
+        "namespace: shop\nrules:\n- {name: login, descriptor: [{key: a}], limit: 1/s}", "t",
+        problems);
+    const auto book = rule::Rulebook::Compile({*set}, problems);
+    const rule::CompiledRule& rule = book->Find("shop")->rules()[0];
+    std::string name;
+    SharedName{
+        .space = book->Find("shop"), .rule = &rule, .counter = &rule.counters[0], .texts = values}
+        .AppendTo(name);
+    return name;
+  }
+  // Of a limit that came with a request.
+  static std::string NameInRequest(const std::vector<std::string_view>& entries,
+                                   const std::string& domain = "shop") {
+    rule::Problems problems;
+    auto set = rule::ReadAnyRules("domain: " + domain + "\ndescriptors: []", "t", problems);
+    const auto book = rule::Rulebook::Compile({*set}, problems);
+    std::string name;
+    SharedName{.space = &book->spaces().begin()->second, .texts = entries, .unit = "MINUTE"}
+        .AppendTo(name);
+    return name;
+  }
 };
 
 TEST_F(SharedNameTest, SaysWhoseItIsAndIsTheSameEverywhere) {
@@ -60,6 +86,19 @@ TEST_F(SharedNameTest, NothingThatAClientSendsLooksLikeSomethingElse) {
               HasSubstr(":a%7d%7b%7c%25%0a%ff%20b}:0"));
   EXPECT_NE(NameOf("[user, path]", {{"user", "a|b"}, {"path", "c"}}),
             NameOf("[user, path]", {{"user", "a"}, {"path", "b|c"}}));
+}
+
+TEST_F(SharedNameTest, ADescriptorIsNamedByItsValuesAndALimitOfARequestByItsEntries) {
+  EXPECT_THAT(NameByDescriptor({"a/b", "anna"}),
+              MatchesRegex("\\{shop/login:[0-9a-f]{16}:a/b\\|anna\\}:0"));
+  EXPECT_EQ(NameInRequest({"user", "anna"}), "{shop/*:MINUTE:user|anna}:0");
+  EXPECT_NE(NameByDescriptor({"a", ""}), NameByDescriptor({"", "a"}));
+  EXPECT_NE(NameByDescriptor({"a|", "b"}), NameByDescriptor({"a", "|b"}));
+  EXPECT_NE(NameByDescriptor({"a", "b"}), NameByDescriptor({"a|b"}));
+}
+
+TEST_F(SharedNameTest, ADomainOfEnvoysMayBeAnyText) {
+  EXPECT_EQ(NameInRequest({"a"}, "'x{}|% */:y'"), "{x%7b%7d%7c%25%20%2a/:y/*:MINUTE:a}:0");
 }
 
 TEST_F(SharedNameTest, LongValuesBecomeADigest) {

@@ -68,8 +68,7 @@ GrpcConnection::Progress GrpcConnection::Serve(std::string_view bytes, Instant n
     progress.more = out.size() >= kEnough && progress.consumed < bytes.size();
   }
   KeepLoose();
-  progress.close =
-      nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
+  progress.close = is_over();
   if (progress.close) progress.consumed = bytes.size();
   progress.in_request = answered_ == 0 && (!is_greeted_ || awaited_ > 0 || waiting_ > 0);
   return progress;
@@ -95,6 +94,10 @@ void GrpcConnection::WriteFrames(std::string& out) {
   }
   if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
   if (size < 0) throw std::bad_alloc();
+}
+
+bool GrpcConnection::is_over() const {
+  return nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
 }
 
 void GrpcConnection::GoAway() {
@@ -129,7 +132,7 @@ GrpcConnection::Stream& GrpcConnection::Begin(std::int32_t id) {
 }
 
 void GrpcConnection::Recycle(Stream& stream) {
-  if (stream.found.shape == GrpcShape::kStreams) service_.OnGone(stream);
+  if (stream.found.shape == GrpcShape::kStreams || stream.is_late()) service_.OnGone(stream);
   if (loose_ == &stream) loose_ = nullptr;
   AwaitNoMore(stream);
   waiting_ -= stream.reader.waiting();
@@ -226,7 +229,6 @@ void GrpcConnection::OnEnd(Stream& stream) {
   if (!stream.has_question) {
     return Refuse(stream, {GrpcCode::kInternal, "a unary call has one message, got none"});
   }
-  flood_.Earn(FloodGuard::kReset);
   stream.Answer();
 }
 

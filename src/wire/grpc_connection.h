@@ -7,8 +7,8 @@
 //                  +-> trailers only: no such method, HTTP 405, 415, 431   +-> HEADERS DATA HEADERS
 //
 // All calls that are complete in what was read are answered in what is written: a batch of streams
-// costs one read and one write. A message is looked at where it was read, and copied only if it
-// comes in pieces. State of calls is reused.
+// costs one read and one write. One that cannot be answered yet keeps no other waiting. A message
+// is looked at where it was read, and copied only if it comes in pieces. State of calls is reused.
 //
 // What a client can make grow has a bound (GrpcLimits). Who goes beyond that of a call is refused
 // the call; beyond that of the connection, the connection.
@@ -65,6 +65,8 @@ class GrpcConnection {
   void GoAway();
   // Writes what was said without being asked: GoAway(), GrpcCall::Send().
   void Write(std::string& out);
+  // Nothing is left to be said or heard: Progress::close, for who has just written.
+  [[nodiscard]] bool is_over() const;
 
  private:
   class Stream;

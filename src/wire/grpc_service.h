@@ -1,10 +1,12 @@
 // Whoever answers the calls of a gRPC connection, and what it can do to a call.
 //
-// A unary call is one question and one answer: the service is asked once, when all has come. In a
-// call of streams both sides say as many messages as they like, when they like.
+// A unary call is one question and one answer: the service is asked once, when all has come, and
+// answers at once or later. In a call of streams both sides say as many messages as they like, when
+// they like.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,7 +25,7 @@ struct GrpcMethod {
   std::uint8_t number = 0;  // the service's own
 };
 
-// A call of streams. It lives until GrpcService::OnGone().
+// A call of streams, or one that is answered later. It lives until GrpcService::OnGone().
 class GrpcCall {
  public:
   GrpcCall(const GrpcCall&) = delete;
@@ -52,8 +54,10 @@ class GrpcService {
   virtual GrpcMethod Find(std::string_view path) = 0;
 
   // Answers a unary call: appends to `response`, which may hold something already, or says why not.
-  virtual GrpcStatus Answer(std::uint8_t method, std::string_view message,
-                            std::string& response) = 0;
+  // Nothing: it is answered later, by one call.Send() and call.Finish(), or by Finish() alone. The
+  // message is good for this call only.
+  virtual std::optional<GrpcStatus> Answer(GrpcCall& call, std::string_view message,
+                                           std::string& response) = 0;
 
   // A message of a call of streams; good for this call only.
   virtual void OnMessage(GrpcCall& call, std::string_view message) = 0;

@@ -52,6 +52,7 @@ void GrpcConnection::Stream::Send(std::string_view message) {
 void GrpcConnection::Stream::Finish(const GrpcStatus& status) {
   if (is_finished_) return;
   is_finished_ = true;
+  if (is_late_) connection_.flood_.Earn(FloodGuard::kReset);
   code_ = status.code;
   text_ = EncodeGrpcMessage(status.message);
   if (is_begun_) {
@@ -81,10 +82,17 @@ void GrpcConnection::Stream::FinishHttp(std::string_view http_status) {
 
 void GrpcConnection::Stream::Answer() {
   out_.assign(kGrpcPrefix, '\0');
-  const GrpcStatus status = connection_.service_.Answer(found.number, question, out_);
-  if (!status.ok()) {
+  const std::optional<GrpcStatus> status = connection_.service_.Answer(*this, question, out_);
+  if (!status) {
     out_.clear();
-    return Finish(status);
+    reader.Clear();
+    is_late_ = true;
+    return;
+  }
+  connection_.flood_.Earn(FloodGuard::kReset);
+  if (!status->ok()) {
+    out_.clear();
+    return Finish(*status);
   }
   const auto prefix = GrpcPrefix(out_.size() - kGrpcPrefix);
   std::copy(prefix.begin(), prefix.end(), out_.begin());
@@ -159,7 +167,7 @@ void GrpcConnection::Stream::Clear() {
   sent_ = 0;
   code_ = GrpcCode::kOk;
   text_.clear();
-  is_begun_ = is_finished_ = is_paused_ = false;
+  is_begun_ = is_finished_ = is_paused_ = is_late_ = false;
 }
 
 }  // namespace weir::wire

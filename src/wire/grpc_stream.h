@@ -22,7 +22,7 @@ class GrpcConnection::Stream final : public GrpcCall {
   void Finish(const GrpcStatus& status) override;
   [[nodiscard]] std::uint8_t method() const override { return found.number; }
 
-  // The answer to a unary call.
+  // The answer to a unary call, unless that comes later.
   void Answer();
   // An answer that is a status of HTTP and nothing else: this is no call of gRPC.
   void FinishHttp(std::string_view http_status);
@@ -45,6 +45,8 @@ class GrpcConnection::Stream final : public GrpcCall {
   bool is_awaited = false;  // nothing can be answered before more has come
   bool has_ended = false;   // the client has said all
   [[nodiscard]] bool is_finished() const { return is_finished_; }
+  // A unary call whose answer did not come at once.
+  [[nodiscard]] bool is_late() const { return is_late_; }
 
  private:
   // nghttp2 asks for what is to be sent, as windows allow.
@@ -64,7 +66,8 @@ class GrpcConnection::Stream final : public GrpcCall {
   std::string text_;          // of the status, encoded
   bool is_begun_ = false;     // the fields of the answer are said
   bool is_finished_ = false;  // nothing more can be said
-  bool is_paused_ = false;    // nghttp2 waits to be told that there is more
+  bool is_late_ = false;
+  bool is_paused_ = false;  // nghttp2 waits to be told that there is more
 };
 
 }  // namespace weir::wire
