@@ -13,38 +13,54 @@ namespace weir {
 
 using algorithm::Plan;
 
-// TakeAll() in the fewest steps, where all limits are buckets, all keys are known and nobody is to
-// wait: nearly always. Nothing if that is not so, or another request came between look and taking.
-std::optional<Decision> Ledger::TakeFromBuckets(std::span<const Ask> asks,
-                                                std::span<Reservation> taken,
-                                                Timeline::Moment moment) noexcept {
+// TakeAll() in the fewest steps, where the state of all limits is one word, all keys are known and
+// nobody is to wait: nearly always. Nothing if that is not so, if another request came between look
+// and taking, or if a limit that is no bucket may have more to say to a refusal.
+std::optional<Decision> Ledger::TakeFromWords(std::span<const Ask> asks,
+                                              std::span<Reservation> taken,
+                                              Timeline::Moment moment) noexcept {
   constexpr std::size_t kMost = 8;
   if (asks.size() > kMost || moment.ahead != Nanos(0)) return std::nullopt;
   std::array<KeyStates::Look, kMost> looks;
   bool admitted = true;
+  bool all_buckets = true;
   for (std::size_t i = 0; i < asks.size(); ++i) {
     const Ask& ask = asks[i];
     const Planned& planned = ask.limit->planned_;
-    const bool simple = planned.bucket != nullptr && planned.bucket->starts_full();
-    if (!simple || ask.patience != Nanos(0)) return std::nullopt;
-    planned.WithBucket([&](const auto& bucket) {
-      looks[i] = ask.limit->shelf_->LookAt(bucket, planned.kind, ask.key, ask.cost, moment.now);
-      admitted &= bucket.Admits(looks[i].trial) || ask.cost.count == 0;
-    });
+    if (ask.patience != Nanos(0)) return std::nullopt;
+    if (planned.bucket != nullptr) [[likely]] {
+      if (!planned.bucket->starts_full()) return std::nullopt;
+      planned.WithBucket([&](const auto& bucket) {
+        looks[i] = ask.limit->shelf_->LookAt(bucket, planned.kind, ask.key, ask.cost, moment.now);
+        admitted &= bucket.Admits(looks[i].trial) || ask.cost.count == 0;
+      });
+    } else {
+      if (ask.limit->shelf_->has_records() || planned.plan.counts_refusals()) return std::nullopt;
+      all_buckets = false;
+      bool admits = false;
+      looks[i] = ask.limit->shelf_->LookAtWord(planned, ask.key, ask.cost, moment.now, admits);
+      admitted &= admits;
+    }
     if (looks[i].slot == nullptr) return std::nullopt;  // it may be on another shelf
   }
+  if (!admitted && !all_buckets) return std::nullopt;
   Decision all{.remaining = Permits{UINT64_MAX}};
   for (std::size_t i = 0; i < asks.size(); ++i) {
     const Ask& ask = asks[i];
+    const Planned& planned = ask.limit->planned_;
     Decision& decision = taken[i].decision;
     bool done = true;
-    ask.limit->planned_.WithBucket([&](const auto& bucket) {
-      if (admitted) {
-        done = Shelf::TakeSeen(bucket, looks[i], ask.cost, moment.now, decision);
-      } else {
-        bucket.TellLook(looks[i].trial, ask.cost, decision);
-      }
-    });
+    if (planned.bucket == nullptr) {
+      done = Shelf::TakeSeenWord(planned, looks[i], ask.cost, moment.now, decision);
+    } else {
+      planned.WithBucket([&](const auto& bucket) {
+        if (admitted) {
+          done = Shelf::TakeSeen(bucket, looks[i], ask.cost, moment.now, decision);
+        } else {
+          bucket.TellLook(looks[i].trial, ask.cost, decision);
+        }
+      });
+    }
     taken[i].cost = admitted ? ask.cost : Permits{0};
     taken[i].taken = moment.now;
     if (admitted && !(done && decision.allowed())) {
@@ -60,7 +76,7 @@ Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken
                          Instant now) noexcept {
   WEIR_CHECK(asks.size() == taken.size());
   const Timeline::Moment moment = timeline_->FollowClock(now);
-  if (auto decision = TakeFromBuckets(asks, taken, moment)) return *decision;
+  if (auto decision = TakeFromWords(asks, taken, moment)) return *decision;
   if (asks.size() == 1 && asks[0].patience == Nanos(0)) {  // the one case without a second look
     const Ask& ask = asks[0];
     Decision decision =

@@ -140,6 +140,7 @@ void LiteralTable::Builder::MakeShapes() {
   for (SetNumber number = 0; number < sets_; ++number) made_.sets_[number].number = number;
   for (const Literal& literal : literals_) {
     Set& set = made_.sets_[literal.set];
+    set.lengths |= std::uint64_t{1} << literal.text.size() % 64;
     if (literal.text.empty()) {
       set.of_empty = Pack(literal.numbers);
       continue;
