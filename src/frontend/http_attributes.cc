@@ -81,7 +81,9 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   sources.headers.Find(request.fields, [&](rule::Schema::Number number, std::string_view value) {
     if (!values.Has(number)) values.Set(number, value);
   });
+  const bool has_cookies = !sources.cookies.empty() && request.Field("cookie").has_value();
   for (const rule::NamedSource& source : sources.cookies) {
+    if (!has_cookies) break;
     const auto value = wire::FindCookie(request.fields, source.name);
     if (value) values.Set(source.number, *value);
   }

@@ -35,26 +35,13 @@ class Ledger::Shelf final : public KeyStates {
     table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t /*kind*/) { step(word); });
   }
 
-  // LookAt() and TakeSeen() for limits of one word that are no buckets. `admits`: they would let it
-  // pass at once.
-  Look LookAtWord(const Planned& planned, KeyHash hash, Permits cost, Instant now,
-                  bool& admits) const noexcept {
-    const table::Table::Map map = table_.map();
-    Look look{map.KeyOf(hash.low, hash.high, planned.kind), nullptr, {}};
-    look.slot = map.Look(look.key);
-    if (look.slot == nullptr) look.slot = map.LookNearby(look.key);
-    if (look.slot == nullptr) return look;
-    std::uint64_t word = look.slot->word().load(std::memory_order_acquire);
-    if (word == 0) look.slot = nullptr;  // forgotten, or moved to another table
-    const Decision decision = AdmitWord(planned, cost, now, word);
-    admits = decision.allowed() && decision.wait == Nanos(0);
-    return look;
-  }
-  static bool TakeSeenWord(const Planned& planned, const Look& look, Permits cost, Instant now,
-                           Decision& decision) noexcept {
-    return table::Table::TryUpdate(*look.slot, look.key.tag, [&](std::uint64_t& word) {
-      decision = AdmitWord(planned, cost, now, word);
-    });
+  // Takes `cost` from the word of a key, if it is there, under a plan of any kind.
+  static Decision AdmitWord(const Planned& planned, Permits cost, Instant now,
+                            std::uint64_t& word) noexcept {
+    algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
+    const Decision decision = planned.plan.Admit(state, cost, now);
+    if (!state.writes().empty()) word = state.writes()[0].value;
+    return decision;
   }
 
   Nanos ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const override {
@@ -102,14 +89,6 @@ class Ledger::Shelf final : public KeyStates {
   }
 
  private:
-  static Decision AdmitWord(const Planned& planned, Permits cost, Instant now,
-                            std::uint64_t& word) noexcept {
-    algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
-    const Decision decision = planned.plan.Admit(state, cost, now);
-    if (!state.writes().empty()) word = state.writes()[0].value;
-    return decision;
-  }
-
   const Planned* Known(std::uint16_t kind) const noexcept override {
     return directory_[kind].load(std::memory_order_acquire);
   }

@@ -32,6 +32,7 @@ constexpr Limits kSets[] = {
     {"token_bucket 7/1s burst 3", "sliding_window 10/1s", "fixed_window 9/1s"},
     {"fixed_window 9/1s", "sliding_window 8/1s soft 20%", "sliding_window 12/2s"},
     {"sliding_window 8/1s", "leaky_bucket 5/1s queue 4 free 2", "token_bucket 9/1s"},
+    {"token_bucket 7/1s burst 3 initial 1", "token_bucket 10/1s", "token_bucket 9/2s initial 0"},
     {"sliding_log 8/1s", "sliding_window 10/1s", "token_bucket 7/1s burst 3"},
 };
 

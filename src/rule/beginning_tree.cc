@@ -45,6 +45,7 @@ class BeginningTree::Builder {
     while (node.label_size < kWordBytes && branch.depth < first.size() &&
            first[branch.depth] == last[branch.depth]) {
       node.label |= std::uint64_t{CharacterOf(branch.begin, branch.depth)} << 8 * node.label_size;
+      node.mask |= std::uint64_t{0xFF} << 8 * node.label_size;
       ++node.label_size;
       ++branch.depth;
     }

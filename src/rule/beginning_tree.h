@@ -41,7 +41,7 @@ class BeginningTree {
       const Node& node = nodes_[here];
       if (node.label_size > 0) {
         if (node.label_size > value.size() - at) return;
-        if (!SameBeginning(characters.From(at), node.label, node.label_size)) return;
+        if (((characters.From(at) ^ node.label) & node.mask) != 0) return;
         at += node.label_size;
       }
       if (node.text != kNothing) visit(node.text, at);
@@ -61,8 +61,9 @@ class BeginningTree {
 
   // Reached by a character; then come those of its label. What is longer than a word goes on in a
   // child.
-  struct Node {
+  struct alignas(32) Node {
     std::uint64_t label = 0;
+    std::uint64_t mask = 0;           // of its characters
     std::uint32_t parent = kNothing;  // none: a gap, or the root
     std::uint32_t row = 0;            // children lie so far behind their characters; may wrap
     std::uint32_t text = kNothing;    // that ends here
@@ -90,11 +91,6 @@ class BeginningTree {
     std::string_view value_;
     std::uint64_t last_ = 0;  // its last characters, the very last in the highest byte
   };
-
-  // REQUIRES: 0 < size <= kWordBytes
-  static bool SameBeginning(std::uint64_t one, std::uint64_t other, std::size_t size) {
-    return (one ^ other) << 8 * (kWordBytes - size) == 0;
-  }
 
   std::vector<Node> nodes_;
 };

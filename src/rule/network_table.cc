@@ -26,6 +26,10 @@ struct Words {
   [[nodiscard]] std::string_view text() const {
     return {reinterpret_cast<const char*>(halves.data()), sizeof halves};
   }
+  // One of 64 bits.
+  [[nodiscard]] std::uint64_t Mark() const {
+    return std::uint64_t{1} << ((halves[0] ^ halves[1]) * 0x9E3779B97F4A7C15 >> 58);
+  }
   static std::uint64_t FirstBits(unsigned bits) {
     return bits == 0 ? 0 : ~std::uint64_t{0} << (64 - bits);
   }
@@ -43,13 +47,17 @@ void NetworkTable::Add(const Network& network, std::uint32_t number,
   if (length == lengths.end()) {
     length = lengths.insert(length, {network.bits(), literals.NewSet()});
   }
-  literals.Add(length->set, Words(network.address()).text(), number);
+  const Words words(network.address());
+  length->marks |= words.Mark();
+  literals.Add(length->set, words.text(), number);
 }
 
 void NetworkTable::Find(const LiteralTable& table, const Address& address, Hits& hits) const {
   const Words words(address);
   for (const Length& length : address.is_v4() ? v4_ : v6_) {
-    table.Append(table.Find(length.set, words.Masked(length.bits).text()).packed, hits);
+    const Words masked = words.Masked(length.bits);
+    if ((length.marks & masked.Mark()) == 0) continue;
+    table.Append(table.Find(length.set, masked.text()).packed, hits);
   }
 }
 

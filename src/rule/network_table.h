@@ -25,6 +25,7 @@ class NetworkTable {
   struct Length {
     unsigned bits;
     LiteralTable::SetNumber set;
+    std::uint64_t marks = 0;  // a bit for each of them: most addresses are in none
   };
 
   // Apart, because a network of IPv6 holds no IPv4, however wide it is.
