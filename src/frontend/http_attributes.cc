@@ -51,7 +51,7 @@ std::string_view Behind(std::string_view prefix, std::string_view path) {
 rule::Values HttpAttributes::Of(const HttpQuestion& question,
                                 const std::optional<rule::Address>& peer, const rule::Space& space,
                                 const rule::ClientIdentifier& clients, Instant now) {
-  kept_.clear();
+  if (!kept_.empty()) kept_.clear();
   const HttpRequest& request = question.request;
   const GatewayFields& said = question.said;
   const rule::RequestSources& sources = space.sources();

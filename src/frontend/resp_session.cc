@@ -145,6 +145,7 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
       progress.more = true;
       break;
     }
+    if (progress.consumed == bytes.size()) break;  // most reads end where a command does
     const wire::RespRequest request = reader_.Read(bytes.substr(progress.consumed), arguments_);
     if (request.status == wire::RespStatus::kNeedMore) {
       progress.consumed += request.consumed;

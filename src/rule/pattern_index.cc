@@ -16,6 +16,7 @@ PatternIndex::PatternIndex(std::span<const Entry> entries) {
   std::map<std::string, std::vector<std::uint32_t>> prefixes;
   for (const auto& [pattern, number] : entries) {
     const std::string& text = pattern->text;
+    has_texts_ |= pattern->kind != PatternKind::kCidr;
     switch (pattern->kind) {
       case PatternKind::kExact:
         literals.Add(exacts, text, number);
@@ -74,7 +75,7 @@ void PatternIndex::Find(std::string_view value, Hits& hits) const {
 
 void PatternIndex::Find(std::string_view value, const std::optional<Address>& address,
                         Hits& hits) const {
-  FindTexts(value, hits);
+  if (has_texts_) FindTexts(value, hits);
   if (address && !networks_.empty()) networks_.Find(table_, *address, hits);
 }
 

@@ -49,6 +49,7 @@ class PatternIndex {
     std::uint32_t glob_head = kNoHead;                       // likewise
   };
 
+  // All but networks, which are all that there is for many an `ip`.
   void FindTexts(std::string_view value, Hits& hits) const;
   void FindByBeginning(const Beginning& beginning, std::size_t at, std::string_view value,
                        Hits& hits) const;
@@ -60,6 +61,7 @@ class PatternIndex {
   LiteralTable::Packed present_ = LiteralTable::kNothing;
   GlobTree globs_;
   NetworkTable networks_;
+  bool has_texts_ = false;
   RegexSet regexes_;
 };
 

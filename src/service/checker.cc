@@ -237,7 +237,9 @@ void Checker::Ask(const CheckRequest& request, const rule::Values& values, Insta
   }
   if (reply.cluster_ != nullptr && reply.is_waiting()) return;
   if (!reply.shared_shadow_.empty()) TakeOverSharedShadow(reply);
-  FindDecisive(reply);
+  // Mostly all that was found was taken at once, and it is known what has the least left.
+  const bool is_known = reply.findings_.size() == reply.enforced_.asks.size() && !reply.refused_;
+  if (!is_known) FindDecisive(reply);
 }
 
 void Checker::FindDecisive(CheckReply& reply) const {
@@ -297,9 +299,13 @@ void Checker::TakeEnforced(Instant now, CheckReply& reply) {
     }
     reply.wait_ = all.wait;
     reply.refused_ = !all;
+    return all;
   };
-  take();
-  if (!reply.refused_) return;
+  if (const Decision all = take()) {
+    reply.decisive_ = &reply.findings_[purposes[all.limit_index].finding];
+    reply.remaining_ = all.remaining;
+    return;
+  }
 
   // Elastic: above the limit while the host has room. What is above is not charged, so that the
   // client is back at its limit the moment the room is gone; the other limits still count.
