@@ -32,8 +32,7 @@ concept TakesPart = requires(L& limiter, Permits cost, Instant now, Reservation&
 namespace internal {
 
 // The harsher of two answers, told apart as Decision::limit_index tells.
-inline void Join(Decision& all, Decision one, std::size_t index) {
-  one.limit_index = static_cast<std::uint16_t>(index);
+inline void Join(Decision& all, const Decision& one, std::size_t index) {
   const Grace grace = std::max(all.grace, one.grace);
   const Nanos reset = std::max(all.reset_after, one.reset_after);
   const Nanos wait = std::max(all.wait, one.wait);
@@ -41,7 +40,11 @@ inline void Join(Decision& all, Decision one, std::size_t index) {
                        : one.allowed()            ? one.remaining < all.remaining
                                                   : one.retry_after > all.retry_after;
   const Permits remaining = std::min(all.remaining, one.remaining);
-  if (decides) all = one;
+  if (decides) {
+    all.verdict = one.verdict;
+    all.retry_after = one.retry_after;
+    all.limit_index = static_cast<std::uint16_t>(index);
+  }
   all.remaining = remaining;
   all.reset_after = reset;
   all.wait = all.allowed() ? wait : Nanos(0);

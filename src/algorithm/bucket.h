@@ -98,8 +98,6 @@ class Bucket {
     decision.remaining = Permits{level.remaining};
     decision.reset_after = ToDuration(level.reset_ns);
   }
-  // Of those that do, a key that was refused is as good as one never seen.
-  [[nodiscard]] bool starts_full() const noexcept { return missing_ == 0; }
 
   // Takes `cost` permits whether they are there or not: the bucket goes into debt.
   Decision Charge(std::uint64_t& word, Permits cost, Instant now) const noexcept {

@@ -51,7 +51,7 @@ std::string_view Behind(std::string_view prefix, std::string_view path) {
 rule::Values HttpAttributes::Of(const HttpQuestion& question,
                                 const std::optional<rule::Address>& peer, const rule::Space& space,
                                 const rule::ClientIdentifier& clients, Instant now) {
-  kept_.clear();
+  if (!kept_.empty()) kept_.clear();
   const HttpRequest& request = question.request;
   const GatewayFields& said = question.said;
   const rule::RequestSources& sources = space.sources();
@@ -81,7 +81,9 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   sources.headers.Find(request.fields, [&](rule::Schema::Number number, std::string_view value) {
     if (!values.Has(number)) values.Set(number, value);
   });
+  const bool has_cookies = !sources.cookies.empty() && request.Field("cookie").has_value();
   for (const rule::NamedSource& source : sources.cookies) {
+    if (!has_cookies) break;
     const auto value = wire::FindCookie(request.fields, source.name);
     if (value) values.Set(source.number, *value);
   }

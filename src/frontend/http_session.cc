@@ -91,6 +91,7 @@ HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, st
       if (!request_.keep_alive && progress.then == Then::kGoOn) progress.then = Then::kClose;
       continue;
     }
+    if (unread.empty()) break;  // most reads end where a request does
     const wire::HttpRead read = reader_.Read(unread, request_);
     if (read.status == HttpStatus::kNeedMore) break;
     ++progress.requests;

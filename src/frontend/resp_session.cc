@@ -145,6 +145,7 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
       progress.more = true;
       break;
     }
+    if (progress.consumed == bytes.size()) break;  // most reads end where a command does
     const wire::RespRequest request = reader_.Read(bytes.substr(progress.consumed), arguments_);
     if (request.status == wire::RespStatus::kNeedMore) {
       progress.consumed += request.consumed;
@@ -298,18 +299,21 @@ void RespSession::Check(Arguments arguments, RespWriter& reply) {
   for_each([&](const CheckReply& decided) { TellOne(decided, reply); });
 }
 
-CheckReply& RespSession::DecideOne(CheckRequest request, Arguments arguments) {
+CheckReply& RespSession::DecideOne(CheckRequest& request, Arguments arguments) {
+  request.cost.reset();
   if (arguments[0] == kCost) {
     request.cost = Permits{*ParseCount(arguments[1])};
     arguments = arguments.subspan(2);
   }
-  attributes_.resize(arguments.size() / 2);
-  for (std::size_t i = 0; i < attributes_.size(); ++i) {
-    attributes_[i] = {arguments[2 * i], arguments[2 * i + 1]};
-  }
-  request.attributes = attributes_;
   CheckReply& decided = checks_.Next();
-  checker_.Check(request, now_, decided);
+  const rule::Space* space = checker_.Open(request.space, decided);
+  if (space == nullptr) return decided;
+  const rule::Schema& schema = space->schema();
+  rule::Values values(schema);
+  for (std::size_t i = 0; i < arguments.size(); i += 2) {
+    values.Add(schema, arguments[i], arguments[i + 1]);
+  }
+  checker_.Decide(request, values, now_, decided);
   return decided;
 }
 

@@ -100,15 +100,14 @@ class RespSession {
 
   // Has the cluster asked for the checks that follow one that waits, if they are there already.
   void AskAhead(std::string_view bytes);
-  // `request` lacks what the arguments say: attributes and cost.
-  CheckReply& DecideOne(CheckRequest request, Arguments arguments);
+  // `request` lacks what the arguments say: the cost, which is set, and the attributes.
+  CheckReply& DecideOne(CheckRequest& request, Arguments arguments);
   static void TellOne(const CheckReply& decided, wire::RespWriter& reply);
 
   Checker& checker_;
   const RespOptions& options_;
   wire::RespReader reader_;
   std::vector<std::string_view> arguments_;
-  std::vector<rule::Attribute> attributes_;
   CellReader redis_cell_{CellCommand::OfRedisCell};
   CellReader throttlecrab_{CellCommand::OfThrottlecrab};
   CheckSeries checks_;

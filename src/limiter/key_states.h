@@ -113,38 +113,36 @@ class KeyStates : public table::Tenancy {
     return decision;
   }
 
-  // A request that was looked at and may be carried out, under a plan that is a bucket. Who takes
-  // from several keys, all or nothing, looks at all of them first.
+  // A key whose state is one word, as it was looked at, and what its word is to become. Who takes
+  // from several keys, all or nothing, looks at all of them before one is changed.
   struct Look {
-    table::Key key;
     table::AtomicSlot* slot;  // null: it is not known here
-    algorithm::Bucket::Trial trial;
+    std::uint64_t tag;
+    std::uint64_t before;
+    std::uint64_t word;
+    algorithm::Bucket::Trial trial;  // under a plan that is a bucket: for whoever looks to set
   };
-  template <typename Bucket>
-  [[gnu::always_inline]] Look LookAt(const Bucket& bucket, std::uint16_t kind, KeyHash hash,
-                                     Permits cost, Instant now) const noexcept {
+  // REQUIRES: no records are kept here
+  [[nodiscard, gnu::always_inline]] Look LookAt(std::uint16_t kind, KeyHash hash) const noexcept {
     const table::Table::Map map = table_.map();
-    Look look{map.KeyOf(hash.low, hash.high, kind), nullptr, {}};
-    look.slot = map.Look(look.key);
+    const table::Key key = map.KeyOf(hash.low, hash.high, kind);
+    Look look{map.Look(key), key.tag, 0, 0, {}};
     if (look.slot == nullptr) [[unlikely]] {
-      look.slot = map.LookNearby(look.key);
+      look.slot = map.LookNearby(key);
+      if (look.slot == nullptr) return look;
     }
-    std::uint64_t word = 0;
-    if (look.slot != nullptr) word = look.slot->word().load(std::memory_order_acquire);
-    if (word == 0) look.slot = nullptr;  // forgotten, or moved to another table
-    look.trial = bucket.Try(word, cost, bucket.TickAt(now));
+    look.before = look.word = look.slot->word().load(std::memory_order_acquire);
+    if (look.before == 0) look.slot = nullptr;  // forgotten, or moved to another table
     return look;
   }
-  // False if somebody else came first: then Take() does it. REQUIRES: the key is known
-  template <typename Bucket>
-  [[gnu::always_inline]] static bool TakeSeen(const Bucket& bucket, const Look& look, Permits cost,
-                                              Instant now, Decision& decision) noexcept {
-    algorithm::Bucket::Trial trial;
-    const std::uint64_t tick = bucket.TickAt(now);
-    const auto step = [&](std::uint64_t& word) { trial = bucket.Try(word, cost, tick); };
-    if (!table::Table::TryUpdate(*look.slot, look.key.tag, step)) return false;
-    bucket.Tell(trial, cost, decision);
-    return true;
+  // The word becomes what it is to become. False if somebody else came first. REQUIRES: the key is
+  // known
+  [[nodiscard, gnu::always_inline]] static bool Change(const Look& look) noexcept {
+    // The tag is looked at behind the word, as Table::TryUpdate() does.
+    if (look.slot->tag() != look.tag) return false;
+    std::uint64_t before = look.before;
+    return look.word == before ||
+           look.slot->word().compare_exchange_strong(before, look.word, std::memory_order_acq_rel);
   }
 
   // Runs `step(plan, state)` on the state of a key and keeps what it changed, atomically.

@@ -128,8 +128,8 @@ class Ledger {
   template <typename Step>
   auto Change(const Ask& ask, Instant now, const Step& step) noexcept;
   Reservation ReserveAt(const Ask& ask, Nanos patience, Timeline::Moment moment) noexcept;
-  std::optional<Decision> TakeFromBuckets(std::span<const Ask> asks, std::span<Reservation> taken,
-                                          Timeline::Moment moment) noexcept;
+  bool TakeFromWords(std::span<const Ask> asks, std::span<Reservation> taken,
+                     Timeline::Moment moment, Decision& all) noexcept;
   // Of a request that some refused: counts it in the others, where refusals count.
   Decision CountRefusals(std::span<const Ask> asks, std::span<Reservation> taken,
                          const Decision& refusal, Instant now) noexcept;

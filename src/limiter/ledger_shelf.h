@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,15 @@ class Ledger::Shelf final : public KeyStates {
       if (table::Table::TryUpdate(*slot, key.tag, step)) return;
     }
     table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t /*kind*/) { step(word); });
+  }
+
+  // Takes `cost` from the word of a key, if it is there, under a plan of any kind.
+  static Decision AdmitWord(const Planned& planned, Permits cost, Instant now,
+                            std::uint64_t& word) noexcept {
+    algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
+    const Decision decision = planned.plan.Admit(state, cost, now);
+    if (!state.writes().empty()) word = state.writes()[0].value;
+    return decision;
   }
 
   Nanos ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const override {

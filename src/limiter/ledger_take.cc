@@ -13,54 +13,81 @@ namespace weir {
 
 using algorithm::Plan;
 
-// TakeAll() in the fewest steps, where all limits are buckets, all keys are known and nobody is to
-// wait: nearly always. Nothing if that is not so, or another request came between look and taking.
-std::optional<Decision> Ledger::TakeFromBuckets(std::span<const Ask> asks,
-                                                std::span<Reservation> taken,
-                                                Timeline::Moment moment) noexcept {
+// TakeAll() in the fewest steps, where the state of all limits is one word, all keys are known and
+// nobody is to wait: nearly always. False if that is not so, if another request came between look
+// and taking, or if a limit that is no bucket may have more to say to a refusal.
+bool Ledger::TakeFromWords(std::span<const Ask> asks, std::span<Reservation> taken,
+                           Timeline::Moment moment, Decision& all) noexcept {
   constexpr std::size_t kMost = 8;
-  if (asks.size() > kMost || moment.ahead != Nanos(0)) return std::nullopt;
+  if (asks.size() > kMost || moment.ahead != Nanos(0)) return false;
   std::array<KeyStates::Look, kMost> looks;
   bool admitted = true;
+  bool all_buckets = true;
   for (std::size_t i = 0; i < asks.size(); ++i) {
     const Ask& ask = asks[i];
     const Planned& planned = ask.limit->planned_;
-    const bool simple = planned.bucket != nullptr && planned.bucket->starts_full();
-    if (!simple || ask.patience != Nanos(0)) return std::nullopt;
-    planned.WithBucket([&](const auto& bucket) {
-      looks[i] = ask.limit->shelf_->LookAt(bucket, planned.kind, ask.key, ask.cost, moment.now);
-      admitted &= bucket.Admits(looks[i].trial) || ask.cost.count == 0;
-    });
-    if (looks[i].slot == nullptr) return std::nullopt;  // it may be on another shelf
-  }
-  Decision all{.remaining = Permits{UINT64_MAX}};
-  for (std::size_t i = 0; i < asks.size(); ++i) {
-    const Ask& ask = asks[i];
     Decision& decision = taken[i].decision;
-    bool done = true;
-    ask.limit->planned_.WithBucket([&](const auto& bucket) {
-      if (admitted) {
-        done = Shelf::TakeSeen(bucket, looks[i], ask.cost, moment.now, decision);
-      } else {
-        bucket.TellLook(looks[i].trial, ask.cost, decision);
-      }
-    });
-    taken[i].cost = admitted ? ask.cost : Permits{0};
-    taken[i].taken = moment.now;
-    if (admitted && !(done && decision.allowed())) {
-      for (std::size_t j = 0; j < i; ++j) Cancel(asks[j], taken[j], moment.now);
-      return std::nullopt;
+    if (ask.patience != Nanos(0)) return false;
+    const bool is_bucket = planned.bucket != nullptr;
+    if (!is_bucket) [[unlikely]] {
+      if (ask.limit->shelf_->has_records() || planned.plan.counts_refusals()) return false;
+      all_buckets = false;
     }
-    internal::Join(all, decision, i);
+    KeyStates::Look look = ask.limit->shelf_->LookAt(planned.kind, ask.key);
+    if (look.slot == nullptr) return false;  // it may be on another shelf
+    if (is_bucket) [[likely]] {
+      planned.WithBucket([&](const auto& bucket) {
+        look.trial = bucket.Try(look.word, ask.cost, bucket.TickAt(moment.now));
+        admitted &= bucket.Admits(look.trial) || ask.cost.count == 0;
+        bucket.Tell(look.trial, ask.cost, decision);
+      });
+    } else {
+      decision = Shelf::AdmitWord(planned, ask.cost, moment.now, look.word);
+      admitted &= decision.allowed() && decision.wait == Nanos(0);
+    }
+    looks[i] = look;
   }
-  return all;
+  Decision joined{.remaining = Permits{UINT64_MAX}};
+  if (!admitted) {
+    if (!all_buckets) return false;
+    for (std::size_t i = 0; i < asks.size(); ++i) {
+      asks[i].limit->planned_.WithBucket([&](const auto& bucket) {
+        bucket.TellLook(looks[i].trial, asks[i].cost, taken[i].decision);
+      });
+      taken[i].cost = Permits{0};
+      taken[i].taken = moment.now;
+      internal::Join(joined, taken[i].decision, i);
+    }
+    all = joined;
+    return true;
+  }
+  for (std::size_t i = 0; i < asks.size(); ++i) {
+    if (!KeyStates::Change(looks[i])) [[unlikely]] {
+      for (std::size_t j = 0; j < i; ++j) Cancel(asks[j], taken[j], moment.now);
+      return false;
+    }
+    const Decision& one = taken[i].decision;
+    taken[i].cost = asks[i].cost;
+    taken[i].taken = moment.now;
+    // As internal::Join() has it for those who let it pass.
+    if (one.remaining < joined.remaining) {
+      joined.remaining = one.remaining;
+      joined.limit_index = static_cast<std::uint16_t>(i);
+    }
+    joined.grace = std::max(joined.grace, one.grace);
+    joined.wait = std::max(joined.wait, one.wait);
+    joined.reset_after = std::max(joined.reset_after, one.reset_after);
+  }
+  all = joined;
+  return true;
 }
 
 Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken,
                          Instant now) noexcept {
   WEIR_CHECK(asks.size() == taken.size());
   const Timeline::Moment moment = timeline_->FollowClock(now);
-  if (auto decision = TakeFromBuckets(asks, taken, moment)) return *decision;
+  Decision all;
+  if (TakeFromWords(asks, taken, moment, all)) return all;
   if (asks.size() == 1 && asks[0].patience == Nanos(0)) {  // the one case without a second look
     const Ask& ask = asks[0];
     Decision decision =
@@ -87,7 +114,7 @@ Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken
   const auto cancel = [&](std::size_t i, Reservation& reservation) {
     Cancel(asks[i], reservation, now);
   };
-  const Decision all = internal::TakeParts(taken, peek, reserve, cancel);
+  all = internal::TakeParts(taken, peek, reserve, cancel);
   return all.verdict == Verdict::kDeny ? CountRefusals(asks, taken, all, now) : all;
 }
 

@@ -5,14 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <thread>
 
 #include "tests/temporary_file.h"
-#include "weir/take_all.h"
 
 namespace weir {
 namespace {
@@ -74,46 +71,6 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, LedgerLimitTest,
                          testing::Values("token_bucket 5/1h", "leaky_bucket 5/1h queue 4 free 4",
                                          "fixed_window 5/1h", "sliding_window 5/1h",
                                          "sliding_counters 5/1h windows 6", "sliding_log 5/1h"));
-
-// Buckets are taken from in fewer steps than other limits; what they say must be the same.
-TEST_F(LedgerTest, SeveralBucketsSayWhatLimitersOfTheirOwnWouldSay) {
-  const char* const limits[] = {"token_bucket 7/1s burst 3", "token_bucket 10/1s soft 20%",
-                                "leaky_bucket 5/1s queue 4 free 2"};
-  const auto ledger = Make();
-  std::vector<Ledger::LimitHandle> entered;
-  std::vector<std::unique_ptr<KeyedLimiter>> own;
-  for (const char* limit : limits) {
-    entered.push_back(ledger->Enter(LimitOf(limit)).value());
-    own.push_back(std::make_unique<KeyedLimiter>(LimitOf(limit), KeyedOptions{.max_keys = 1000}));
-  }
-  std::mt19937 random(7);  // NOLINT(*-msc51-cpp): the same every time
-  int refused = 0;
-  Instant now = kStart;
-  for (int i = 0; i < 20'000; ++i) {
-    const Permits cost{random() % 40 == 0 ? 9U : random() % 3};
-    const std::string key = "key " + std::to_string(random() % 4);
-    now += milliseconds(random() % 100);
-    std::array<Ledger::Ask, 3> asks;
-    std::array<Reservation, 3> taken;
-    for (std::size_t k = 0; k < asks.size(); ++k) {
-      const std::string own_key = std::to_string(k) + key;
-      asks[k] = {entered[k].get(), ledger->Hash(own_key), cost};
-    }
-    const Decision all = ledger->TakeAll(asks, taken, now);
-    const Decision expected =
-        TakeAllAt(now, cost, own[0]->At(key), own[1]->At(key), own[2]->At(key));
-    ASSERT_EQ(all.verdict, expected.verdict) << i;
-    ASSERT_EQ(all.limit_index, expected.limit_index) << i;
-    ASSERT_EQ(all.remaining, expected.remaining) << i;
-    ASSERT_EQ(all.retry_after, expected.retry_after) << i;
-    ASSERT_EQ(all.reset_after, expected.reset_after) << i;
-    ASSERT_EQ(all.wait, expected.wait) << i;
-    ASSERT_EQ(all.grace, expected.grace) << i;
-    if (!all) ++refused;
-  }
-  EXPECT_GT(refused, 1000);
-  EXPECT_LT(refused, 19'000);
-}
 
 TEST_F(LedgerTest, ARefusalCountsWhereRefusalsDoWhoeverRefused) {
   const auto ledger = Make();

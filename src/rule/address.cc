@@ -22,7 +22,7 @@ std::optional<Address> Address::Parse(std::string_view text) {
   return Address(bytes);
 }
 
-Address Address::Masked(unsigned bits) const {
+Address Address::Cut(unsigned bits) const {
   if (is_v4()) bits += kMappedBits;
   const std::array<std::uint64_t, 2> words = {__builtin_bswap64(word(0) & FirstBits(bits, 0)),
                                               __builtin_bswap64(word(1) & FirstBits(bits, 1))};

@@ -36,7 +36,9 @@ class Address {
   [[nodiscard]] bool is_v4() const { return word(0) == 0 && word(1) >> 32 == 0xFFFF; }
   [[nodiscard]] const Bytes& bytes() const { return bytes_; }
   // The address with all but the first `bits` cleared. Bits of IPv4 count from 0 to 32.
-  [[nodiscard]] Address Masked(unsigned bits) const;
+  [[nodiscard]] Address Masked(unsigned bits) const {
+    return bits >= (is_v4() ? 32U : 128U) ? *this : Cut(bits);
+  }
   [[nodiscard]] std::string ToString() const;
   // The same, where the caller says. Returns where it ends. REQUIRES: room for kLongestText.
   char* Write(char* to) const;
@@ -47,6 +49,8 @@ class Address {
   friend class Network;
 
   static constexpr unsigned kMappedBits = 96;  // in front of an address of IPv4
+
+  [[nodiscard]] Address Cut(unsigned bits) const;
 
   // Those of the first `bits` of an address that lie in one of its halves.
   static constexpr std::uint64_t FirstBits(unsigned bits, unsigned half) {

@@ -55,17 +55,20 @@ char* WriteHex(unsigned group, char* to) {
 bool ReadIpv4(std::string_view text, std::uint8_t* to) {
   const char* at = text.data();
   const char* const end = at + text.size();
-  // The digit there, or more than 9.
-  const auto digit = [&] { return at == end ? 10 : static_cast<unsigned char>(*at - '0'); };
+  // More than 9 if it is none.
+  const auto digit = [](char c) { return unsigned{static_cast<unsigned char>(c - '0')}; };
   for (int octet = 0;; ++octet) {
-    unsigned value = digit();
+    if (at == end) return false;
+    unsigned value = digit(*at++);
     if (value > 9) return false;
-    ++at;
-    for (int i = 0; i < 2 && value != 0 && digit() <= 9; ++i) {
-      value = value * 10 + digit();
-      ++at;
+    if (value != 0) {
+      for (int i = 0; i < 2 && at != end; ++i, ++at) {
+        const unsigned next = digit(*at);
+        if (next > 9) break;
+        value = value * 10 + next;
+      }
+      if (value > 255) return false;
     }
-    if (value > 255) return false;
     *to++ = static_cast<std::uint8_t>(value);
     if (octet == 3) return at == end;
     if (at == end || *at++ != '.') return false;

@@ -30,6 +30,19 @@ TEST(AnchorTest, IsTheConditionThatFewOthersShare) {
   }
 }
 
+TEST(AnchorTest, IsAPathThatFourShareRatherThanOneOfFourPlansThatEverybodyHas) {
+  std::vector<Match> matches;
+  for (const char* plan : {"free", "starter", "team", "pro"}) {
+    matches.push_back({Is("path", PatternKind::kGlob, "/partner/**"),
+                       Is("header.x-plan", PatternKind::kExact, plan)});
+  }
+  EXPECT_EQ(AnchorsOf(matches)[0].condition, 1U);  // there are more plans than paths
+  for (int i = 0; i < 40; ++i) {
+    matches.push_back({Is("path", PatternKind::kExact, "/page-" + std::to_string(i))});
+  }
+  EXPECT_EQ(AnchorsOf(matches)[0].condition, 0U);
+}
+
 TEST(AnchorTest, IsNeverWhatAlmostAlwaysHoldsIfThereIsAnother) {
   const Condition rare = Is("plan", PatternKind::kRegex, "p.*");
   for (const Condition& common :

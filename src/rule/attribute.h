@@ -9,13 +9,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/byte_words.h"
 #include "base/check.h"
 #include "rule/address.h"
 
@@ -40,15 +40,21 @@ class Schema {
   // The number of `name`, a new one if need be; nothing if there are kMost already.
   std::optional<Number> Add(std::string_view name);
   [[nodiscard]] std::optional<Number> Find(std::string_view name) const {
+    const Number* number = Look(name);
+    return number != nullptr ? std::optional(*number) : std::nullopt;
+  }
+  // The same for who asks again and again; null: there is no such name.
+  [[nodiscard]] const Number* Look(std::string_view name) const {
     const std::uint64_t head = HeadOf(name);
-    for (std::size_t i = PlaceOf(head, name.size()); places_[i].used; i = (i + 1) % kPlaces) {
+    const std::uint64_t tail = TailOf(name);
+    for (std::size_t i = PlaceOf(head, tail, name.size()); places_[i].used; i = (i + 1) % kPlaces) {
       const Place& place = places_[i];
-      const bool may_be = place.head == head && place.size == name.size();
-      if (may_be && (name.size() <= sizeof head || names_[place.number] == name)) {
-        return place.number;
+      const bool may_be = place.head == head && place.tail == tail && place.size == name.size();
+      if (may_be && (name.size() <= 2 * kWordBytes || names_[place.number] == name)) {
+        return &place.number;
       }
     }
-    return std::nullopt;
+    return nullptr;
   }
   [[nodiscard]] std::span<const std::string> names() const { return names_; }
 
@@ -56,7 +62,8 @@ class Schema {
   // Every request has all its names looked up, and most of them are short.
   struct Place {
     std::uint64_t head = 0;
-    std::size_t size = 0;
+    std::uint64_t tail = 0;
+    std::uint32_t size = 0;
     Number number = 0;
     bool used = false;
   };
@@ -64,20 +71,14 @@ class Schema {
 
   // All of a text of up to eight characters, and the beginning of a longer one.
   static std::uint64_t HeadOf(std::string_view text) {
-    const char* at = text.data();
-    const std::size_t size = text.size();
-    const auto four = [](const char* from) {
-      std::uint32_t bytes = 0;
-      std::memcpy(&bytes, from, sizeof bytes);
-      return std::uint64_t{bytes};
-    };
-    const auto one = [](char c) { return std::uint64_t{static_cast<unsigned char>(c)}; };
-    if (size > 8) return four(at) | four(at + 4) << 32;
-    if (size >= 4) return four(at) | four(at + size - 4) << 32;
-    return size == 0 ? 0 : one(at[0]) | one(at[size / 2]) << 8 | one(at[size - 1]) << 16;
+    return text.size() < kWordBytes ? LoadUpToWord(text) : LoadWord(text.data());
   }
-  static std::size_t PlaceOf(std::uint64_t head, std::size_t size) {
-    return ((head ^ size) * 0x9E3779B97F4A7C15 >> 32) % kPlaces;
+  // The end of a text of more than eight characters: all of up to sixteen are in one or the other.
+  static std::uint64_t TailOf(std::string_view text) {
+    return text.size() <= kWordBytes ? 0 : LoadWord(text.data() + text.size() - kWordBytes);
+  }
+  static std::size_t PlaceOf(std::uint64_t head, std::uint64_t tail, std::size_t size) {
+    return ((head ^ tail ^ size) * 0x9E3779B97F4A7C15 >> 32) % kPlaces;
   }
 
   std::vector<std::string> names_;
@@ -91,39 +92,44 @@ class Values {
   static constexpr std::size_t kLongest = 4096;
 
   // All absent.
-  explicit Values(const Schema& schema) : size_(schema.names().size()) {
-    for (std::size_t i = 0; i < size_; ++i) values_[i].data = nullptr;
-  }
-  // Those of `attributes` that `schema` knows; of one given twice, the first.
+  explicit Values(const Schema& schema) : size_(schema.names().size()) {}
+  // Those of `attributes` that `schema` knows.
   Values(const Schema& schema, std::span<const Attribute> attributes);
 
+  // If `schema`, which it was made for, knows the name; of one given twice, the first counts.
+  void Add(const Schema& schema, std::string_view name, std::string_view value,
+           const Address* address = nullptr) {
+    const Schema::Number* number = schema.Look(name);
+    if (number != nullptr && !Has(*number)) Set(*number, value, address);
+  }
   // `address`: if the caller knows which `value` is.
   void Set(Schema::Number number, std::string_view value, const Address* address = nullptr) {
     WEIR_CHECK(number < size_);
-    // One that is given is there, though it may be empty.
-    values_[number] = {value.data() != nullptr ? value.data() : "",
-                       std::min(value.size(), kLongest)};
+    present_ |= std::uint64_t{1} << number;  // though it may be empty
+    values_[number] = {value.data(), std::min(value.size(), kLongest)};
     if (number != Schema::kIpNumber) return;
     ip_ = address != nullptr ? *address : Address::Parse(value);
   }
-  [[nodiscard]] bool Has(Schema::Number number) const { return values_[number].data != nullptr; }
+  [[nodiscard]] bool Has(Schema::Number number) const { return (present_ >> number & 1) != 0; }
   // Empty if absent.
   [[nodiscard]] std::string_view operator[](Schema::Number number) const {
-    const View& view = values_[number];
-    return view.data != nullptr ? std::string_view(view.data, view.size) : std::string_view();
+    if (!Has(number)) return {};
+    return {values_[number].data, values_[number].size};
   }
   // `ip` as an address, if it is one.
   [[nodiscard]] const std::optional<Address>& ip() const { return ip_; }
 
  private:
-  // As std::string_view, but not cleared when it is made: a schema has fewer than kMost names.
+  // As std::string_view, but not cleared when it is made: a request has fewer than kMost.
   struct View {
     const char* data;
     std::size_t size;
   };
 
+  static_assert(Schema::kMost <= 64);
   std::size_t size_;
-  std::array<View, Schema::kMost> values_;  // NOLINT(*-member-init): the first size_ are set
+  std::uint64_t present_ = 0;               // a bit for each that is there
+  std::array<View, Schema::kMost> values_;  // NOLINT(*-member-init): only those are looked at
   std::optional<Address> ip_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/same_few.h"
 #include "rule/pattern.h"
 
 namespace weir::rule {
@@ -29,6 +30,7 @@ CompiledCondition::Prepared::Prepared(const Pattern& from) : pattern(from) {
 }
 
 bool CompiledCondition::Prepared::Matches(std::string_view value) const {
+  if (pattern.kind == PatternKind::kExact) return SameFew(value, pattern.text);  // `method: GET`
   if (regex) return regex->Matches(RegexValue(value));
   if (network) {
     const std::optional<Address> address = Address::Parse(value);

@@ -1,6 +1,7 @@
 #include "rule/glob_tree.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "rule/pattern.h"
@@ -38,10 +39,11 @@ class GlobTree::Search {
   Search(const GlobTree& tree, const LiteralTable& table, std::string_view value, Hits& hits)
       : tree_(tree), table_(table), value_(value), hits_(hits) {}
 
-  void Run() {
-    Next next;
-    Follow(tree_.heads_, 0, next);
-    Visit(next);
+  void Run(LiteralTable::Packed nodes, std::size_t at) {
+    table_.Unpack(nodes, [&](std::uint32_t node) {
+      const Arrival arrival = {node, at};
+      VisitNode({&arrival, 1});
+    });
   }
 
  private:
@@ -128,8 +130,14 @@ class GlobTree::Search {
   Hits& hits_;
 };
 
-void GlobTree::Find(const LiteralTable& table, std::string_view value, Hits& hits) const {
-  Search(*this, table, value, hits).Run();
+void GlobTree::Find(std::uint32_t head, std::size_t at, const LiteralTable& table,
+                    std::string_view value, Hits& hits) const {
+  const Head& from = heads_[head];
+  if (from.globs != LiteralTable::kNothing) {
+    if (from.rest.Matches(value.substr(at))) table.Append(from.globs, hits);
+  } else {
+    Search(*this, table, value, hits).Run(from.nodes, at);
+  }
 }
 
 void GlobTree::Builder::Add(const GlobParts& parts, std::uint32_t number) {
@@ -156,8 +164,14 @@ std::uint32_t GlobTree::Builder::DraftAfter(std::uint32_t draft, const std::stri
   return after;
 }
 
-void GlobTree::Builder::AddLiterals() {
-  for (Draft& draft : drafts_) {
+std::vector<std::string> GlobTree::Builder::AddLiterals() {
+  std::vector<std::string> heads;
+  for (const auto& [literal, by_wildcard] : drafts_.front().inners) {
+    heads.push_back(literal);
+    AddHead(literal, by_wildcard);
+  }
+  for (std::size_t i = 1; i < drafts_.size(); ++i) {
+    Draft& draft = drafts_[i];
     draft.tail_set = literals_.NewSet();
     draft.inner_set = literals_.NewSet();
     draft.packed_end = literals_.Pack(draft.end);
@@ -166,16 +180,36 @@ void GlobTree::Builder::AddLiterals() {
     }
     AddInners(draft);
   }
+  return heads;
+}
+
+bool GlobTree::Builder::IsLone(const std::string& literal,
+                               const std::map<Wildcard, std::uint32_t>& by_wildcard) const {
+  return by_wildcard.size() == 1 && !literal.empty() &&
+         !drafts_[by_wildcard.begin()->second].rest.empty();
+}
+
+void GlobTree::Builder::AddHead(const std::string& literal,
+                                const std::map<Wildcard, std::uint32_t>& by_wildcard) {
+  Head head;
+  if (IsLone(literal, by_wildcard)) {
+    const std::uint32_t only = by_wildcard.begin()->second;
+    head.rest = GlobRest(drafts_[only].rest);
+    head.globs = literals_.Pack(AllBelow(only));
+  } else {
+    Numbers nodes;
+    for (const auto& [wildcard, node] : by_wildcard) nodes.push_back(node);
+    head.nodes = literals_.Pack(nodes);
+  }
+  heads_.push_back(std::move(head));
 }
 
 void GlobTree::Builder::AddInners(const Draft& draft) {
   for (const auto& [literal, by_wildcard] : draft.inners) {
-    const std::uint32_t first = by_wildcard.begin()->second;
-    const std::string& rest = drafts_[first].rest;
-    const bool is_lone = by_wildcard.size() == 1 && !literal.empty() && !rest.empty();
-    if (is_lone) {
-      for (const std::uint32_t number : AllBelow(first)) {
-        literals_.Add(draft.inner_set, literal, number, rest);
+    if (IsLone(literal, by_wildcard)) {
+      const std::uint32_t only = by_wildcard.begin()->second;
+      for (const std::uint32_t number : AllBelow(only)) {
+        literals_.Add(draft.inner_set, literal, number, drafts_[only].rest);
       }
       continue;
     }
@@ -201,7 +235,7 @@ GlobTree::Builder::Numbers GlobTree::Builder::AllBelow(std::uint32_t draft) cons
 
 GlobTree GlobTree::Builder::Build(const LiteralTable& table) && {
   GlobTree tree;
-  tree.heads_ = table.set(drafts_.front().inner_set);
+  tree.heads_ = std::move(heads_);
   for (const Draft& draft : drafts_) {
     tree.nodes_.push_back(
         {draft.wildcard, draft.packed_end, table.set(draft.tail_set), table.set(draft.inner_set)});

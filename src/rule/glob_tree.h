@@ -5,6 +5,9 @@
 // which edges go on from a place in the value is a question to the literal table. So the cost is
 // that of the value and of the globs that match so far, however many others there are.
 //
+// What globs begin with, their heads, is looked for by whoever has the tree, together with whatever
+// else a value may begin with.
+//
 // Where an edge leads to one glob alone, there is no node: the rest of the glob is noted beside the
 // literal, which saves the cache some misses.
 //
@@ -21,6 +24,7 @@
 #include <vector>
 
 #include "rule/glob_parts.h"
+#include "rule/glob_rest.h"
 #include "rule/literal_table.h"
 
 namespace weir::rule {
@@ -29,10 +33,10 @@ class GlobTree {
  public:
   class Builder;
 
-  [[nodiscard]] bool empty() const { return heads_.empty(); }
-  // Adds the numbers of the globs that match; some perhaps twice. `table` is what the tree was
-  // built with.
-  void Find(const LiteralTable& table, std::string_view value, Hits& hits) const;
+  // Adds the numbers of the globs with one head that match, some perhaps twice; `at` is where the
+  // head ends. `table` is what the tree was built with.
+  void Find(std::uint32_t head, std::size_t at, const LiteralTable& table, std::string_view value,
+            Hits& hits) const;
 
  private:
   struct alignas(64) Node {
@@ -57,10 +61,16 @@ class GlobTree {
 
     auto operator<=>(const Lone&) const = default;
   };
+  // Where globs with one beginning go on: at nodes, or in one rest.
+  struct Head {
+    LiteralTable::Packed nodes = LiteralTable::kNothing;
+    LiteralTable::Packed globs = LiteralTable::kNothing;  // with the rest
+    GlobRest rest;
+  };
   class Search;
 
   std::vector<Node> nodes_;
-  LiteralTable::Set heads_;
+  std::vector<Head> heads_;
 };
 
 class GlobTree::Builder {
@@ -69,8 +79,8 @@ class GlobTree::Builder {
 
   // REQUIRES: there are wildcards
   void Add(const GlobParts& parts, std::uint32_t number);
-  // When all were added, and before the literals are built.
-  void AddLiterals();
+  // When all were added, and before the literals are built. Returns the heads, by their numbers.
+  std::vector<std::string> AddLiterals();
   // After that.
   GlobTree Build(const LiteralTable& table) &&;
 
@@ -91,11 +101,15 @@ class GlobTree::Builder {
 
   std::uint32_t DraftAfter(std::uint32_t draft, const std::string& literal, Wildcard wildcard,
                            const std::string& rest);
+  [[nodiscard]] bool IsLone(const std::string& literal,
+                            const std::map<Wildcard, std::uint32_t>& by_wildcard) const;
+  void AddHead(const std::string& literal, const std::map<Wildcard, std::uint32_t>& by_wildcard);
   void AddInners(const Draft& draft);
   [[nodiscard]] Numbers AllBelow(std::uint32_t draft) const;
 
   LiteralTable::Builder& literals_;
   std::vector<Draft> drafts_ = std::vector<Draft>(1);  // the first is before all heads
+  std::vector<Head> heads_;
 };
 
 }  // namespace weir::rule

@@ -29,6 +29,13 @@ class KeyBytes {
 
   void Add(std::string_view value) {
     const auto size = static_cast<std::uint32_t>(value.size());
+    if (size <= kWhole && used_ + sizeof size + kWhole <= buffer_.size()) [[likely]] {
+      char* const to = buffer_.data() + used_;  // as below, with one look at the room for both
+      std::memcpy(to, &size, sizeof size);
+      CopyFew(to + sizeof size, value.data(), size);
+      used_ += sizeof size + size;
+      return;
+    }
     Put(&size, sizeof size);
     if (value.size() <= kWhole) {
       Put(value.data(), value.size());
@@ -69,7 +76,8 @@ class KeyBytes {
 };
 
 // Adds the values of `key`. False if the request lacks one: then it has no such key.
-inline bool AddKey(std::span<const CompiledKeyPart> key, const Values& values, KeyBytes& bytes) {
+[[gnu::always_inline]] inline bool AddKey(std::span<const CompiledKeyPart> key,
+                                          const Values& values, KeyBytes& bytes) {
   for (const CompiledKeyPart& part : key) {
     if (part.is_address) {
       if (!values.ip()) return false;

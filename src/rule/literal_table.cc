@@ -9,16 +9,12 @@
 #include <limits>
 #include <tuple>
 
+#include "base/byte_words.h"
 #include "base/check.h"
+#include "base/same_few.h"
 
 namespace weir::rule {
 namespace {
-
-std::uint64_t Eight(const char* from) {
-  std::uint64_t bytes = 0;
-  std::memcpy(&bytes, from, sizeof bytes);
-  return bytes;
-}
 
 // Texts are few and short, and were chosen by whoever wrote the rules: what counts is that a value
 // is looked up in few instructions. All of a text of up to 32 characters goes into it.
@@ -29,32 +25,18 @@ std::uint64_t Hash(LiteralTable::SetNumber set, std::string_view text) {
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   if (size >= 8) {
-    first = Eight(at);
-    last = Eight(at + size - 8);
+    first = LoadWord(at);
+    last = LoadWord(at + size - 8);
     if (size > 16) {
-      first ^= std::rotl(Eight(at + 8), 21);
-      last ^= std::rotl(Eight(at + size - 16), 43);
+      first ^= std::rotl(LoadWord(at + 8), 21);
+      last ^= std::rotl(LoadWord(at + size - 16), 43);
     }
   } else {
-    for (std::size_t i = 0; i < size; ++i) {
-      first = first << 8 | static_cast<unsigned char>(at[i]);
-    }
+    first = LoadUpToWord(text);
   }
   std::uint64_t hash = (first ^ (set + size) * 0x9E3779B97F4A7C15) * 0xD6E8FEB86659FD93;
   hash = ((hash ^ hash >> 32) + last) * 0x9E3779B97F4A7C15;
   return hash ^ hash >> 32;
-}
-
-// std::memcmp() without a call, for texts of equal length.
-bool Same(const char* one, const char* other, std::size_t size) {
-  if (size > 32 || size < 8) return std::memcmp(one, other, size) == 0;
-  std::uint64_t difference =
-      (Eight(one) ^ Eight(other)) | (Eight(one + size - 8) ^ Eight(other + size - 8));
-  if (size > 16) {
-    difference |=
-        (Eight(one + 8) ^ Eight(other + 8)) | (Eight(one + size - 16) ^ Eight(other + size - 16));
-  }
-  return difference == 0;
 }
 
 std::uint32_t Tag(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
@@ -70,8 +52,7 @@ LiteralTable::Found LiteralTable::Find(SetNumber set, std::string_view text) con
     Record record;
     std::memcpy(&record, at, sizeof record);
     const char* bytes = reinterpret_cast<const char*>(at) + sizeof record;
-    if (record.set == set && record.length == text.size() &&
-        Same(bytes, text.data(), text.size())) {
+    if (record.set == set && SameFew({bytes, record.length}, text)) {
       return {record.packed, {bytes + record.length, record.note_length}};
     }
   }
@@ -140,6 +121,7 @@ void LiteralTable::Builder::MakeShapes() {
   for (SetNumber number = 0; number < sets_; ++number) made_.sets_[number].number = number;
   for (const Literal& literal : literals_) {
     Set& set = made_.sets_[literal.set];
+    set.lengths |= std::uint64_t{1} << literal.text.size() % 64;
     if (literal.text.empty()) {
       set.of_empty = Pack(literal.numbers);
       continue;

@@ -42,11 +42,16 @@ class LiteralTable {
     std::uint32_t shapes_end = 0;
     Packed of_empty = kNothing;  // what the empty text leads to
     std::uint64_t firsts = 0;    // bits of the first characters of all other texts
+    std::uint64_t lengths = 0;   // bits of the lengths of all texts, counted around
 
     [[nodiscard]] bool empty() const { return shapes_begin == shapes_end && of_empty == kNothing; }
     // May one of the texts begin here?
     [[nodiscard]] bool MayBegin(std::string_view text) const {
       return of_empty != kNothing || (!text.empty() && (firsts & BitOf(text.front())) != 0);
+    }
+    // May this be one of the texts?
+    [[nodiscard]] bool MayHold(std::string_view text) const {
+      return (lengths >> text.size() % 64 & 1) != 0 && MayBegin(text);
     }
   };
 

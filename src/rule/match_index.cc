@@ -33,6 +33,24 @@ std::vector<std::vector<const Condition*>> RestsOf(std::span<const Match* const>
   return rests;
 }
 
+// Ascending, each once. A request finds a handful, for which a sort of any number takes too long.
+void Order(Hits& hits) {
+  constexpr std::size_t kHandful = 12;
+  std::uint32_t* const begin = hits.data();
+  const std::size_t count = hits.size();
+  if (count > kHandful) {
+    std::sort(begin, begin + count);
+  } else {
+    for (std::size_t i = 1; i < count; ++i) {
+      const std::uint32_t hit = begin[i];
+      std::size_t place = i;
+      for (; place > 0 && begin[place - 1] > hit; --place) begin[place] = begin[place - 1];
+      begin[place] = hit;
+    }
+  }
+  hits.resize(static_cast<std::size_t>(std::unique(begin, begin + count) - begin));
+}
+
 }  // namespace
 
 class MatchIndex::Impl {
@@ -41,6 +59,7 @@ class MatchIndex::Impl {
       : Impl(matches, ChooseAnchors(matches), schema) {}
 
   // What may hold: everything that does, and nothing whose anchor does not. Ascending, each once.
+  // REQUIRES: there are none yet
   void FindCandidates(const Values& values, Hits& candidates) const;
 
   [[nodiscard]] bool Holds(std::uint32_t candidate, const Values& values) const {
@@ -81,7 +100,7 @@ MatchIndex::Impl::Impl(std::span<const Match* const> matches, std::span<const An
 }
 
 void MatchIndex::Impl::FindCandidates(const Values& values, Hits& candidates) const {
-  candidates.assign(always_.begin(), always_.end());
+  if (!always_.empty()) candidates.assign(always_.begin(), always_.end());
   for (const auto& [attribute, patterns] : indexed_) {
     if (!values.Has(attribute)) continue;
     if (attribute == Schema::kIpNumber) {
@@ -90,9 +109,7 @@ void MatchIndex::Impl::FindCandidates(const Values& values, Hits& candidates) co
       patterns.Find(values[attribute], candidates);
     }
   }
-  if (candidates.size() < 2) return;
-  std::sort(candidates.begin(), candidates.end());
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  if (candidates.size() > 1) Order(candidates);
 }
 
 MatchIndex::MatchIndex(std::span<const Match* const> matches, Schema& schema)

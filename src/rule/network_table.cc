@@ -17,14 +17,18 @@ struct Words {
     std::memcpy(halves.data(), address.bytes().data(), sizeof halves);
     for (std::uint64_t& half : halves) half = __builtin_bswap64(half);
   }
-  [[nodiscard]] Words Masked(unsigned bits) const {
+  [[nodiscard]] Words Masked(const std::array<std::uint64_t, 2>& mask) const {
     Words masked = *this;
-    masked.halves[0] &= FirstBits(std::min(bits, 64U));
-    masked.halves[1] &= FirstBits(bits > 64 ? bits - 64 : 0);
+    masked.halves[0] &= mask[0];
+    masked.halves[1] &= mask[1];
     return masked;
   }
   [[nodiscard]] std::string_view text() const {
     return {reinterpret_cast<const char*>(halves.data()), sizeof halves};
+  }
+  // One of 64 bits.
+  [[nodiscard]] std::uint64_t Mark() const {
+    return std::uint64_t{1} << ((halves[0] ^ halves[1]) * 0x9E3779B97F4A7C15 >> 58);
   }
   static std::uint64_t FirstBits(unsigned bits) {
     return bits == 0 ? 0 : ~std::uint64_t{0} << (64 - bits);
@@ -41,15 +45,23 @@ void NetworkTable::Add(const Network& network, std::uint32_t number,
   auto length = std::find_if(lengths.begin(), lengths.end(),
                              [&](const Length& l) { return l.bits == network.bits(); });
   if (length == lengths.end()) {
-    length = lengths.insert(length, {network.bits(), literals.NewSet()});
+    const unsigned bits = network.bits();
+    length = lengths.insert(length, {bits,
+                                     {Words::FirstBits(std::min(bits, 64U)),
+                                      Words::FirstBits(bits > 64 ? bits - 64 : 0)},
+                                     literals.NewSet()});
   }
-  literals.Add(length->set, Words(network.address()).text(), number);
+  const Words words(network.address());
+  length->marks |= words.Mark();
+  literals.Add(length->set, words.text(), number);
 }
 
 void NetworkTable::Find(const LiteralTable& table, const Address& address, Hits& hits) const {
   const Words words(address);
   for (const Length& length : address.is_v4() ? v4_ : v6_) {
-    table.Append(table.Find(length.set, words.Masked(length.bits).text()).packed, hits);
+    const Words masked = words.Masked(length.mask);
+    if ((length.marks & masked.Mark()) == 0) continue;
+    table.Append(table.Find(length.set, masked.text()).packed, hits);
   }
 }
 

@@ -3,6 +3,7 @@
 // Thread safety: a finished table is never changed.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +25,9 @@ class NetworkTable {
   // The networks with so many bits, of the 128 of IPv6.
   struct Length {
     unsigned bits;
+    std::array<std::uint64_t, 2> mask;  // of so many bits
     LiteralTable::SetNumber set;
+    std::uint64_t marks = 0;  // a bit for each of them: most addresses are in none
   };
 
   // Apart, because a network of IPv6 holds no IPv4, however wide it is.

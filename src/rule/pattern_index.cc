@@ -1,5 +1,7 @@
 #include "rule/pattern_index.h"
 
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,18 +10,19 @@ namespace weir::rule {
 PatternIndex::PatternIndex(std::span<const Entry> entries) {
   LiteralTable::Builder literals;
   const LiteralTable::SetNumber exacts = literals.NewSet();
-  const LiteralTable::SetNumber prefixes = literals.NewSet();
   GlobTree::Builder globs(literals);
   RegexSet::Builder regexes(literals);
   std::vector<std::uint32_t> present;
+  std::map<std::string, std::vector<std::uint32_t>> prefixes;
   for (const auto& [pattern, number] : entries) {
     const std::string& text = pattern->text;
+    has_texts_ |= pattern->kind != PatternKind::kCidr;
     switch (pattern->kind) {
       case PatternKind::kExact:
         literals.Add(exacts, text, number);
         break;
       case PatternKind::kPrefix:
-        literals.Add(prefixes, text, number);
+        prefixes[text].push_back(number);
         break;
       case PatternKind::kGlob: {
         const GlobParts parts(text);
@@ -28,7 +31,7 @@ PatternIndex::PatternIndex(std::span<const Entry> entries) {
         if (parts.wildcards.empty()) {
           literals.Add(exacts, text, number);
         } else if (open_end) {  // "/api/**"
-          literals.Add(prefixes, parts.literals[0], number);
+          prefixes[parts.literals[0]].push_back(number);
         } else {
           globs.Add(parts, number);
         }
@@ -46,13 +49,22 @@ PatternIndex::PatternIndex(std::span<const Entry> entries) {
     }
   }
   present_ = literals.Pack(present);
-  globs.AddLiterals();
-  regexes.Pack();
+  std::map<std::string, Beginning> beginnings;
+  for (const auto& [text, numbers] : prefixes) beginnings[text].prefixes = literals.Pack(numbers);
+  std::uint32_t head = 0;
+  for (const std::string& text : globs.AddLiterals()) beginnings[text].glob_head = head++;
+  for (const auto& [text, singles] : regexes.Pack()) beginnings[text].regexes = singles;
   table_ = std::move(literals).Build();
   exacts_ = table_.set(exacts);
-  prefixes_ = table_.set(prefixes);
   globs_ = std::move(globs).Build(table_);
-  regexes_ = std::move(regexes).Build(table_);
+  regexes_ = std::move(regexes).Build();
+
+  std::vector<std::string> texts;
+  for (const auto& [text, beginning] : beginnings) {
+    texts.push_back(text);
+    beginnings_.push_back(beginning);
+  }
+  tree_ = BeginningTree(texts);
 }
 
 void PatternIndex::Find(std::string_view value, Hits& hits) const {
@@ -63,18 +75,28 @@ void PatternIndex::Find(std::string_view value, Hits& hits) const {
 
 void PatternIndex::Find(std::string_view value, const std::optional<Address>& address,
                         Hits& hits) const {
-  FindTexts(value, hits);
+  if (has_texts_) FindTexts(value, hits);
   if (address && !networks_.empty()) networks_.Find(table_, *address, hits);
 }
 
 void PatternIndex::FindTexts(std::string_view value, Hits& hits) const {
   table_.Append(present_, hits);
-  if (!exacts_.empty()) table_.Append(table_.Find(exacts_.number, value).packed, hits);
-  table_.ForEachPrefixOf(value, prefixes_, [&](std::size_t, const LiteralTable::Found& found) {
-    table_.Append(found.packed, hits);
+  if (exacts_.MayHold(value)) table_.Append(table_.Find(exacts_.number, value).packed, hits);
+  tree_.ForEachBeginningOf(value, [&](std::uint32_t text, std::size_t at) {
+    FindByBeginning(beginnings_[text], at, value, hits);
   });
-  if (!globs_.empty()) globs_.Find(table_, value, hits);
-  if (!regexes_.empty()) regexes_.Find(table_, value, hits);
+  regexes_.FindOthers(table_, value, hits);
+}
+
+void PatternIndex::FindByBeginning(const Beginning& beginning, std::size_t at,
+                                   std::string_view value, Hits& hits) const {
+  table_.Append(beginning.prefixes, hits);
+  if (beginning.glob_head != Beginning::kNoHead) {
+    globs_.Find(beginning.glob_head, at, table_, value, hits);
+  }
+  if (beginning.regexes != LiteralTable::kNothing) {
+    regexes_.FindSingles(beginning.regexes, table_, value, hits);
+  }
 }
 
 }  // namespace weir::rule

@@ -1,6 +1,10 @@
 // Finds, among many patterns for one attribute, those that a value matches: what Matches() of
 // pattern.h says of each, in a time that does not grow with those that do not match.
 //
+// Whole values are looked up in a table. Prefixes, and whatever globs and expressions begin with in
+// plain text, are in one tree: a walk along the value finds all of them, and only what begins as
+// the value does is tried.
+//
 // Thread safety: never changed once made.
 #pragma once
 
@@ -8,8 +12,10 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "rule/address.h"
+#include "rule/beginning_tree.h"
 #include "rule/glob_tree.h"
 #include "rule/literal_table.h"
 #include "rule/network_table.h"
@@ -35,14 +41,27 @@ class PatternIndex {
   void Find(std::string_view value, const std::optional<Address>& address, Hits& hits) const;
 
  private:
+  // What a text leads to that a value begins with.
+  struct Beginning {
+    static constexpr std::uint32_t kNoHead = ~std::uint32_t{0};
+    LiteralTable::Packed prefixes = LiteralTable::kNothing;  // found
+    LiteralTable::Packed regexes = LiteralTable::kNothing;   // to be tried
+    std::uint32_t glob_head = kNoHead;                       // likewise
+  };
+
+  // All but networks, which are all that there is for many an `ip`.
   void FindTexts(std::string_view value, Hits& hits) const;
+  void FindByBeginning(const Beginning& beginning, std::size_t at, std::string_view value,
+                       Hits& hits) const;
 
   LiteralTable table_;
   LiteralTable::Set exacts_;
-  LiteralTable::Set prefixes_;
+  BeginningTree tree_;
+  std::vector<Beginning> beginnings_;  // by the numbers of the texts in the tree
   LiteralTable::Packed present_ = LiteralTable::kNothing;
   GlobTree globs_;
   NetworkTable networks_;
+  bool has_texts_ = false;
   RegexSet regexes_;
 };
 

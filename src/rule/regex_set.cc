@@ -1,7 +1,6 @@
 #include "rule/regex_set.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace weir::rule {
@@ -30,17 +29,17 @@ std::unique_ptr<const RE2::Set> MakeSet(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-void RegexSet::Find(const LiteralTable& table, std::string_view value, Hits& hits) const {
-  std::optional<RegexValue> text;
-  table.ForEachPrefixOf(value, prefixes_, [&](std::size_t, const LiteralTable::Found& found) {
-    if (!text) text.emplace(value);
-    table.Unpack(found.packed, [&](std::uint32_t i) {
-      if (singles_[i].regex.Matches(*text)) table.Append(singles_[i].numbers, hits);
-    });
+void RegexSet::FindSingles(LiteralTable::Packed singles, const LiteralTable& table,
+                           std::string_view value, Hits& hits) const {
+  const RegexValue text(value);
+  table.Unpack(singles, [&](std::uint32_t i) {
+    if (singles_[i].regex.Matches(text)) table.Append(singles_[i].numbers, hits);
   });
-  if (groups_.empty()) return;
-  if (!text) text.emplace(value);
-  for (const Group& group : groups_) Find(table, group, *text, hits);
+}
+
+void RegexSet::FindInGroups(const LiteralTable& table, std::string_view value, Hits& hits) const {
+  const RegexValue text(value);
+  for (const Group& group : groups_) Find(table, group, text, hits);
 }
 
 void RegexSet::Find(const LiteralTable& table, const Group& group, const RegexValue& value,
@@ -59,7 +58,8 @@ void RegexSet::Find(const LiteralTable& table, const Group& group, const RegexVa
   }
 }
 
-void RegexSet::Builder::Pack() {
+std::map<std::string, LiteralTable::Packed> RegexSet::Builder::Pack() {
+  std::map<std::string, LiteralTable::Packed> beginnings;
   std::map<std::string, Texts> by_prefix;
   for (const auto& [text, numbers] : texts_) {
     by_prefix[RequiredPrefix(text)].emplace_back(text, literals_.Pack(numbers));
@@ -70,14 +70,17 @@ void RegexSet::Builder::Pack() {
       others.insert(others.end(), texts.begin(), texts.end());
       continue;
     }
+    std::vector<std::uint32_t> singles;
     for (const auto& [text, numbers] : texts) {
-      literals_.Add(prefixes_, prefix, static_cast<std::uint32_t>(made_.singles_.size()));
+      singles.push_back(static_cast<std::uint32_t>(made_.singles_.size()));
       made_.singles_.push_back({Regex::Compile(text).value(), numbers});
     }
+    beginnings[prefix] = literals_.Pack(singles);
   }
   for (std::size_t i = 0; i < others.size(); i += kMostInGroup) {
     AddGroups(std::span(others).subspan(i, std::min(kMostInGroup, others.size() - i)));
   }
+  return beginnings;
 }
 
 void RegexSet::Builder::AddGroups(std::span<const Texts::value_type> texts) {
@@ -93,11 +96,6 @@ void RegexSet::Builder::AddGroups(std::span<const Texts::value_type> texts) {
   }
   AddGroups(texts.first(texts.size() / 2));
   AddGroups(texts.subspan(texts.size() / 2));
-}
-
-RegexSet RegexSet::Builder::Build(const LiteralTable& table) && {
-  made_.prefixes_ = table.set(prefixes_);
-  return std::move(made_);
 }
 
 }  // namespace weir::rule

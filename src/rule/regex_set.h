@@ -2,7 +2,7 @@
 //
 // RE2 can ask them all in one pass over the value, but the cost of that pass and its memory grow
 // with them. Where few expressions share a beginning in plain text ("/svc-7/v[0-9]+" begins with
-// "/svc-7/v"), that text leads to them, and only they are tried.
+// "/svc-7/v"), whoever finds that text at the beginning of a value has only them tried.
 //
 // Thread safety: a finished set is never changed, but for RE2's caches, which it guards.
 #pragma once
@@ -27,9 +27,14 @@ class RegexSet {
  public:
   class Builder;
 
-  [[nodiscard]] bool empty() const { return prefixes_.empty() && groups_.empty(); }
-  // Adds the numbers of the expressions that match. `table` is what the set was built with.
-  void Find(const LiteralTable& table, std::string_view value, Hits& hits) const;
+  // Adds the numbers of the expressions with a common beginning that match, if the value has it.
+  // `table` is what the set was built with.
+  void FindSingles(LiteralTable::Packed singles, const LiteralTable& table, std::string_view value,
+                   Hits& hits) const;
+  // The same for those that have none.
+  void FindOthers(const LiteralTable& table, std::string_view value, Hits& hits) const {
+    if (!groups_.empty()) FindInGroups(table, value, hits);
+  }
 
  private:
   // Found by what they begin with.
@@ -44,10 +49,10 @@ class RegexSet {
     std::vector<LiteralTable::Packed> numbers;
   };
 
+  void FindInGroups(const LiteralTable& table, std::string_view value, Hits& hits) const;
   static void Find(const LiteralTable& table, const Group& group, const RegexValue& value,
                    Hits& hits);
 
-  LiteralTable::Set prefixes_;
   std::vector<Single> singles_;
   std::vector<Group> groups_;
 };
@@ -58,10 +63,10 @@ class RegexSet::Builder {
 
   // REQUIRES: the text compiles
   void Add(const std::string& text, std::uint32_t number) { texts_[text].push_back(number); }
-  // Before the literals are built.
-  void Pack();
-  // After that.
-  RegexSet Build(const LiteralTable& table) &&;
+  // When all were added, and before the literals are built. Returns what some begin with, and what
+  // leads to them.
+  std::map<std::string, LiteralTable::Packed> Pack();
+  RegexSet Build() && { return std::move(made_); }
 
  private:
   using Texts = std::vector<std::pair<std::string, LiteralTable::Packed>>;
@@ -69,7 +74,6 @@ class RegexSet::Builder {
   void AddGroups(std::span<const Texts::value_type> texts);
 
   LiteralTable::Builder& literals_;
-  LiteralTable::SetNumber prefixes_ = literals_.NewSet();
   std::map<std::string, std::vector<std::uint32_t>> texts_;
   RegexSet made_;
 };

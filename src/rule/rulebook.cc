@@ -34,9 +34,7 @@ std::string Identity(const RuleSet& set, const Rule& rule, const Key& key) {
 
 }  // namespace
 
-Permits CompiledRule::CostOf(const Values& values) const {
-  if (!cost_attribute) return rule->cost.fixed;
-  const std::string_view text = values[*cost_attribute];
+Permits CompiledRule::CostTold(std::string_view text) const {
   std::uint64_t told = 0;
   const auto [stop, problem] = std::from_chars(text.data(), text.data() + text.size(), told);
   if (problem == std::errc::result_out_of_range) return Permits{UINT64_MAX};

@@ -71,9 +71,12 @@ struct CompiledRule {
     return first ? &override_allowances[*first] : nullptr;
   }
   // What a request costs under this rule.
-  [[nodiscard]] Permits CostOf(const Values& values) const;
+  [[nodiscard]] Permits CostOf(const Values& values) const {
+    return cost_attribute ? CostTold(values[*cost_attribute]) : rule->cost.fixed;
+  }
 
  private:
+  [[nodiscard]] Permits CostTold(std::string_view text) const;
   [[nodiscard]] std::optional<std::uint32_t> FirstInForce(const Values& values, Instant now) const;
 };
 

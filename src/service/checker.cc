@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/same_few.h"
 #include "rule/match_memo.h"
 #include "service/count_check.h"
 #include "service/hits.h"
@@ -66,7 +67,7 @@ void CheckReply::Clear() {
   allowed_by_ = nullptr;
   refused_ = false;
   wait_ = Nanos(0);
-  decisive_.reset();
+  decisive_ = nullptr;
   findings_.clear();
   found_.clear();
   enforced_.clear();
@@ -77,14 +78,6 @@ void CheckReply::Clear() {
   shared_.Clear();
   shared_purposes_.clear();
   shared_shadow_.Clear();
-}
-
-Permits CheckReply::remaining() const {
-  Permits least = decisive()->decision.remaining;
-  for (const Finding& finding : findings_) {
-    if (finding.enforced) least = std::min(least, finding.decision.remaining);
-  }
-  return least;
 }
 
 Checker::Checker(std::unique_ptr<Ledger> ledger, CheckerOptions options)
@@ -140,7 +133,7 @@ const rule::Space* Checker::Open(std::string_view space, CheckReply& reply) {
     reply.rules_.emplace(active_.Read());
     reply.space_ = nullptr;
   }
-  if (reply.space_ == nullptr || reply.space_->name() != space) {
+  if (reply.space_ == nullptr || !SameFew(reply.space_->name(), space)) {
     reply.space_ = (*reply.rules_)->book->Find(space);
     if (reply.space_ == nullptr) {
       counters_.CountUnknownSpace();
@@ -169,13 +162,55 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   if (watch_.IsTurn(now)) Show(request, values, now, reply);
 }
 
+// What refuses at once is found out here; what has to be taken is put aside for later. Inlined into
+// Ask(), its only caller: of what is known of a hit, most then stays in registers.
+[[gnu::always_inline]] inline void Checker::Collect(const Hit& hit, const rule::Values& values,
+                                                    Instant now, CheckReply& reply) {
+  const ActiveRules& active = **reply.rules_;
+  const auto refuse = [&](Finding::Why why, const Decision& decision) {
+    reply.findings_.push_back({hit.rule, nullptr, decision, why, hit.enforced});
+    if (hit.enforced) reply.refused_ = true;
+  };
+  if (hit.allowance->kind == CompiledAllowance::Kind::kBlocked) {
+    refuse(Finding::Why::kBlocked,
+           {.verdict = Verdict::kNever, .retry_after = Nanos::max(), .reset_after = Nanos::max()});
+    return;
+  }
+  const Ledger::Entered* ban = nullptr;
+  KeyHash ban_key{};
+  if (hit.rule->rule->exceed.what == Exceed::kBan) {
+    ban = active.bans.at(hit.rule->rule->exceed.time).get();
+    ban_key = Derive(hit.key, kBan);
+    const Decision banned = ledger_->Peek({ban, ban_key}, now);
+    if (!banned) {
+      refuse(Finding::Why::kBanned, banned);
+      return;
+    }
+  }
+  if (reply.cluster_ != nullptr && hit.rule->rule->sharing != rule::Sharing::kNone) {
+    return CollectShared(hit, {0, ban, ban_key}, values, reply);
+  }
+  CheckReply::Asks& into = hit.looks_only ? reply.looks_
+                           : hit.enforced ? reply.enforced_
+                                          : reply.shadow_;
+  const Nanos patience = PatienceOf(*hit.rule);
+  for (std::size_t i = 0; i < hit.allowance->limits.size(); ++i) {
+    const std::uint32_t number = hit.allowance->limits[i];
+    const auto finding = static_cast<std::uint32_t>(reply.findings_.size());
+    reply.findings_.push_back(
+        {hit.rule, &active.book->limits()[number], {}, Finding::Why::kLimit, hit.enforced});
+    into.asks.push_back({active.limits[number].get(), Derive(hit.key, i), hit.cost, patience});
+    into.purposes.push_back({finding, ban, ban_key});
+  }
+}
+
 void Checker::Ask(const CheckRequest& request, const rule::Values& values, Instant now,
                   CheckReply& reply) {
   using Step = CheckReply::Step;
   if (reply.step_ == Step::kNew) {
     ForEachHit(request, *reply.space_, values, reply.found_, now,
                [&](const Hit& hit) { Collect(hit, values, now, reply); });
-    LookOnly(request.intent, now, reply);
+    if (!reply.looks_.empty()) LookOnly(request.intent, now, reply);
     // Who is refused anyway is not charged, and all others are only looked at.
     if (reply.refused_) {
       Look(reply.enforced_, now, reply);
@@ -195,64 +230,30 @@ void Checker::Ask(const CheckRequest& request, const rule::Values& values, Insta
         Ban(reply.looks_, now, reply);
       }
     } else {
-      TakeShadow(now, reply);
+      if (!reply.shadow_.empty()) TakeShadow(now, reply);
       AskShared(request.intent, reply.shared_shadow_, reply);
     }
     reply.step_ = Step::kShadowAsked;
   }
   if (reply.cluster_ != nullptr && reply.is_waiting()) return;
   if (!reply.shared_shadow_.empty()) TakeOverSharedShadow(reply);
-  FindDecisive(reply);
+  // Mostly all that was found was taken at once, and it is known what has the least left.
+  const bool is_known = reply.findings_.size() == reply.enforced_.asks.size() && !reply.refused_;
+  if (!is_known) FindDecisive(reply);
 }
 
 void Checker::FindDecisive(CheckReply& reply) const {
-  for (std::size_t i = 0; i < reply.findings_.size(); ++i) {
-    const Finding& finding = reply.findings_[i];
+  const Finding* decisive = nullptr;
+  Permits least{UINT64_MAX};
+  for (const Finding& finding : reply.findings_) {
     if (!finding.enforced) continue;
-    const Finding* decisive = reply.decisive();
+    least = std::min(least, finding.decision.remaining);
     if (decisive == nullptr || Outweighs(finding.decision, decisive->decision)) {
-      reply.decisive_ = i;
+      decisive = &finding;
     }
   }
-}
-
-// What refuses at once is found out here; what has to be taken is put aside for later.
-void Checker::Collect(const Hit& hit, const rule::Values& values, Instant now, CheckReply& reply) {
-  const ActiveRules& active = **reply.rules_;
-  const auto refuse = [&](Finding::Why why, const Decision& decision) {
-    reply.findings_.push_back({hit.rule, nullptr, decision, why, hit.enforced});
-    if (hit.enforced) reply.refused_ = true;
-  };
-  if (hit.allowance->kind == CompiledAllowance::Kind::kBlocked) {
-    refuse(Finding::Why::kBlocked,
-           {.verdict = Verdict::kNever, .retry_after = Nanos::max(), .reset_after = Nanos::max()});
-    return;
-  }
-  CheckReply::Purpose purpose{};
-  if (hit.rule->rule->exceed.what == Exceed::kBan) {
-    purpose.ban = active.bans.at(hit.rule->rule->exceed.time).get();
-    purpose.ban_key = Derive(hit.key, kBan);
-    const Decision banned = ledger_->Peek({purpose.ban, purpose.ban_key}, now);
-    if (!banned) {
-      refuse(Finding::Why::kBanned, banned);
-      return;
-    }
-  }
-  if (reply.cluster_ != nullptr && hit.rule->rule->sharing != rule::Sharing::kNone) {
-    return CollectShared(hit, purpose, values, reply);
-  }
-  CheckReply::Asks& into = hit.looks_only ? reply.looks_
-                           : hit.enforced ? reply.enforced_
-                                          : reply.shadow_;
-  const Nanos patience = PatienceOf(*hit.rule);
-  for (std::size_t i = 0; i < hit.allowance->limits.size(); ++i) {
-    const std::uint32_t number = hit.allowance->limits[i];
-    purpose.finding = static_cast<std::uint32_t>(reply.findings_.size());
-    reply.findings_.push_back(
-        {hit.rule, &active.book->limits()[number], {}, Finding::Why::kLimit, hit.enforced});
-    into.asks.push_back({active.limits[number].get(), Derive(hit.key, i), hit.cost, patience});
-    into.purposes.push_back(purpose);
-  }
+  reply.decisive_ = decisive;
+  reply.remaining_ = least;
 }
 
 void Checker::Look(const CheckReply::Asks& asks, Instant now, CheckReply& reply) {
@@ -287,9 +288,9 @@ void Checker::LookOnly(CheckRequest::Intent intent, Instant now, CheckReply& rep
 }
 
 void Checker::TakeEnforced(Instant now, CheckReply& reply) {
+  if (reply.enforced_.empty()) return;
   auto& asks = reply.enforced_.asks;
   auto& purposes = reply.enforced_.purposes;
-  if (asks.empty()) return;
   const auto take = [&] {
     CheckReply::Asks& from = reply.enforced_;
     const Decision all = ledger_->TakeAll(from.asks, from.Taking(), now);
@@ -298,9 +299,13 @@ void Checker::TakeEnforced(Instant now, CheckReply& reply) {
     }
     reply.wait_ = all.wait;
     reply.refused_ = !all;
+    return all;
   };
-  take();
-  if (!reply.refused_) return;
+  if (const Decision all = take()) {
+    reply.decisive_ = &reply.findings_[purposes[all.limit_index].finding];
+    reply.remaining_ = all.remaining;
+    return;
+  }
 
   // Elastic: above the limit while the host has room. What is above is not charged, so that the
   // client is back at its limit the moment the room is gone; the other limits still count.

@@ -114,7 +114,7 @@ class CheckReply {
   [[nodiscard]] std::span<const Finding> findings() const { return findings_; }
   // What can be taken right after without waiting: the least that an enforced rule has left, which
   // of a refusal need not be the one that decides. REQUIRES: decisive() is not null
-  [[nodiscard]] Permits remaining() const;
+  [[nodiscard]] Permits remaining() const { return remaining_; }
   // What the limit of a finding says of itself, as PolicyText(). REQUIRES: it has one
   [[nodiscard]] std::string_view PolicyOf(const Finding& finding) const {
     const ActiveRules& rules = **rules_;
@@ -122,9 +122,7 @@ class CheckReply {
   }
   // The finding that decides: of a refusal the one that refuses the longest, otherwise the one of
   // an enforced rule with the fewest permits left. Null if no rule had a say.
-  [[nodiscard]] const Finding* decisive() const {
-    return decisive_ ? &findings_[*decisive_] : nullptr;
-  }
+  [[nodiscard]] const Finding* decisive() const { return decisive_; }
 
  private:
   friend class Checker;
@@ -142,6 +140,7 @@ class CheckReply {
     std::vector<Reservation> taken;  // perhaps more of them, from earlier
     bool took = false;
 
+    [[nodiscard]] bool empty() const { return asks.empty(); }
     void clear() {
       asks.clear();
       purposes.clear();
@@ -161,8 +160,9 @@ class CheckReply {
   const rule::CompiledRule* allowed_by_ = nullptr;
   bool refused_ = false;
   Nanos wait_{0};
-  std::optional<std::size_t> decisive_;
   std::vector<Finding> findings_;
+  const Finding* decisive_ = nullptr;  // one of them
+  Permits remaining_{};
 
   // On the way to it; kept for the next time.
   std::vector<std::uint32_t> found_;

@@ -1,0 +1,103 @@
+// Taking from several keys takes fewer steps where limits are simple. What is said must not tell.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "limiter/ledger.h"
+#include "weir/keyed_limiter.h"
+#include "weir/take_all.h"
+
+namespace weir {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+constexpr Instant kStart{hours(24 * 365 * 30)};
+constexpr std::size_t kLimits = 3;
+using Limits = std::array<const char*, kLimits>;
+
+Limit LimitOf(const char* text) { return Limit::Parse(text).value(); }
+
+// Buckets, windows of one word beside them and alone, and records of several words, which take the
+// long way.
+constexpr Limits kSets[] = {
+    {"token_bucket 7/1s burst 3", "token_bucket 10/1s soft 20%",
+     "leaky_bucket 5/1s queue 4 free 2"},
+    {"token_bucket 7/1s burst 3", "sliding_window 10/1s", "fixed_window 9/1s"},
+    {"fixed_window 9/1s", "sliding_window 8/1s soft 20%", "sliding_window 12/2s"},
+    {"sliding_window 8/1s", "leaky_bucket 5/1s queue 4 free 2", "token_bucket 9/1s"},
+    {"token_bucket 7/1s burst 3 initial 1", "token_bucket 10/1s", "token_bucket 9/2s initial 0"},
+    {"sliding_log 8/1s", "sliding_window 10/1s", "token_bucket 7/1s burst 3"},
+};
+
+class LedgerTakeTest : public testing::TestWithParam<Limits> {};
+
+TEST_P(LedgerTakeTest, SeveralLimitsSayWhatLimitersOfTheirOwnWouldSay) {
+  const auto ledger = std::move(Ledger::Open({.max_keys = 1000})).value();
+  std::vector<Ledger::LimitHandle> entered;
+  std::vector<std::unique_ptr<KeyedLimiter>> own;
+  for (const char* limit : GetParam()) {
+    entered.push_back(ledger->Enter(LimitOf(limit)).value());
+    own.push_back(std::make_unique<KeyedLimiter>(LimitOf(limit), KeyedOptions{.max_keys = 1000}));
+  }
+  std::mt19937 random(7);  // NOLINT(*-msc51-cpp): the same every time
+  int refused = 0;
+  Instant now = kStart;
+  for (int i = 0; i < 20'000; ++i) {
+    const Permits cost{random() % 40 == 0 ? 9U : random() % 3};
+    const std::string key = "key " + std::to_string(random() % 4);
+    now += milliseconds(random() % 100);
+    std::array<Ledger::Ask, kLimits> asks;
+    std::array<Reservation, kLimits> taken;
+    for (std::size_t k = 0; k < asks.size(); ++k) {
+      asks[k] = {entered[k].get(), ledger->Hash(std::to_string(k) + key), cost};
+    }
+    const Decision all = ledger->TakeAll(asks, taken, now);
+    if (!all) ++refused;
+    const Decision expected =
+        TakeAllAt(now, cost, own[0]->At(key), own[1]->At(key), own[2]->At(key));
+    ASSERT_EQ(all.verdict, expected.verdict) << i;
+    ASSERT_EQ(all.limit_index, expected.limit_index) << i;
+    ASSERT_EQ(all.remaining, expected.remaining) << i;
+    ASSERT_EQ(all.retry_after, expected.retry_after) << i;
+    ASSERT_EQ(all.reset_after, expected.reset_after) << i;
+    ASSERT_EQ(all.wait, expected.wait) << i;
+    ASSERT_EQ(all.grace, expected.grace) << i;
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_LT(refused, 19'000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, LedgerTakeTest, testing::ValuesIn(kSets));
+
+// What each limit of a request that passed says is what it would say by itself.
+TEST(LedgerTakeWindowTest, AWindowBesideABucketSaysWhatItHasLeftAndCanBeGivenBack) {
+  const auto ledger = std::move(Ledger::Open({.max_keys = 1000})).value();
+  const auto window = ledger->Enter(LimitOf("sliding_window 10/1h")).value();
+  const auto bucket = ledger->Enter(LimitOf("token_bucket 5/1h")).value();
+  const std::array<Ledger::Ask, 2> asks = {{{window.get(), ledger->Hash("w"), Permits{2}},
+                                            {bucket.get(), ledger->Hash("b"), Permits{2}}}};
+  std::array<Reservation, 2> taken;
+  EXPECT_TRUE(ledger->TakeAll(asks, taken, kStart));  // keys never seen
+  EXPECT_TRUE(ledger->TakeAll(asks, taken, kStart));  // and known ones
+  EXPECT_EQ(taken[0].decision.remaining, Permits{6});
+  EXPECT_EQ(taken[1].decision.remaining, Permits{1});
+  const Decision refused = ledger->TakeAll(asks, taken, kStart);
+  EXPECT_EQ(refused.verdict, Verdict::kDeny);
+  EXPECT_EQ(refused.limit_index, 1);
+  EXPECT_EQ(taken[0].decision.remaining, Permits{6}) << "nothing was taken";
+
+  Reservation given = {.decision = {}, .cost = Permits{2}, .taken = kStart};
+  ledger->Cancel(asks[0], given, kStart);
+  EXPECT_EQ(ledger->Peek({window.get(), ledger->Hash("w"), Permits{1}}, kStart).remaining,
+            Permits{8});
+}
+
+}  // namespace
+}  // namespace weir
