@@ -24,7 +24,8 @@ class ClusterHarness {
     explicit Host(ClusterHarness& all, std::uint64_t seed)
         : authority(all.authority_),
           store(all.store_),
-          cluster(all.loop_, authority, store, {.seed = seed}),
+          cluster(all.loop_, authority, store,
+                  {.seed = seed, .when_cut_off = [this](bool is) { cut_off.push_back(is); }}),
           checker(std::move(Ledger::Open({.max_keys = 10'000})).value(), {.has_cluster = true}) {}
     void OnSettled() override { ++told; }
 
@@ -33,6 +34,7 @@ class ClusterHarness {
     Cluster cluster;
     Checker checker;
     int told = 0;
+    std::vector<bool> cut_off;  // each time that this changed
   };
 
   // The rules of the namespace `shop`, as YAML.

@@ -64,6 +64,9 @@ def kinds_of(scale):
     return [
         Kind("lease", "lease", judge.Limit(lease, lease), f"{lease}/s", HOT, 2 * lease),
         Kind("strict", "strict", judge.Limit(strict, strict), f"{strict}/s", HOT, 2 * strict),
+        # The same bucket, kept by any algorithm's way: as a state that is swapped.
+        Kind("swap", "strict", judge.Limit(strict, strict),
+             f"leaky_bucket {strict}/s queue {strict - 1} free {strict - 1}", HOT, 2 * strict),
         Kind("slow-lease", "lease", MINUTE, "10/min", SLOW, 3),
         Kind("slow-strict", "strict", MINUTE, "10/min", SLOW, 3),
         Kind("plain", "", judge.Limit(1000, 1000), "1000/s", HOT, 100 * scale),

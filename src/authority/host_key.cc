@@ -234,17 +234,18 @@ void HostKey::OnExchange(const Exchange& exchange, const SyncReply& reply, Insta
 }
 
 LocalDecision HostKey::Fallback(std::uint64_t cost, Outcome outcome, Instant now) {
-  if (policy_.on_failure == OnFailure::kDeny) return {Answer::kDeny, terms().interval};
+  constexpr bool kFallen = true;
+  if (policy_.on_failure == OnFailure::kDeny) return {Answer::kDeny, terms().interval, kFallen};
   if (policy_.on_failure == OnFailure::kLocal && !warm_.HasRoom(terms(), share_, cost, now)) {
-    return {Answer::kDeny, warm_.WaitFor(terms(), share_, cost, now)};
+    return {Answer::kDeny, warm_.WaitFor(terms(), share_, cost, now), kFallen};
   }
   Admit(cost, now);
   if (outcome == Outcome::kNotDone) {
-    const std::uint64_t told_later = std::min(cost, terms().burst - unreported_);
+    const std::uint64_t told_later = std::min(cost, SatSub(terms().burst, unreported_));
     unreported_ += told_later;
     forgiven_ += cost - told_later;
   }
-  return {};
+  return {Answer::kAllow, Nanos(0), kFallen};
 }
 
 Nanos HostKey::RetryAfter(std::uint64_t cost, Instant now) const {

@@ -54,7 +54,8 @@ enum class Answer : std::uint8_t {
 
 struct LocalDecision {
   Answer answer = Answer::kAllow;
-  Nanos retry_after{0};  // of a refusal
+  Nanos retry_after{0};    // of a refusal
+  bool is_fallen = false;  // by the failure policy
 };
 
 class HostKey {

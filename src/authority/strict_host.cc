@@ -30,16 +30,6 @@ StrictHost::StrictHost(StrictHostOptions options)
       keys_(options_.most_keys, options_.place_of),
       stamps_(options_.seed) {}
 
-StrictHost::~StrictHost() {
-  // Keys and those who wait for them hold on to each other.
-  for (const auto& [ticket, exchange] : exchanges_) {
-    for (const auto& key : exchange->keys) key->waiting.clear();
-  }
-  for (const auto& [waiter, request] : waiters_) {
-    for (const StrictPart& part : request->parts) part.key->waiting.clear();
-  }
-}
-
 // --- asking --------------------------------------------------------------------------------------
 
 StrictHost::RequestPointer StrictHost::Make(std::span<const StrictAsk> asks, Purpose purpose) {
@@ -133,11 +123,24 @@ void StrictHost::DropCorrection(StrictRequest& correction) {
   ++counts_.lost_corrections;
 }
 
-void StrictHost::Cancel(Waiter waiter) {
+void StrictHost::Cancel(Waiter waiter, Instant now) {
   const auto found = waiters_.find(waiter);
   if (found == waiters_.end()) return;
-  found->second->is_over = true;
+  const RequestPointer request = found->second;
+  request->is_over = true;
   waiters_.erase(found);
+  LeaveQueues(*request);
+  if (request->purpose == Purpose::kTake) GiveBack(*request, now);  // what it took elsewhere
+}
+
+// Where nothing is under way nobody would ever sweep it out; and who waits behind it can go on.
+void StrictHost::LeaveQueues(const StrictRequest& request) {
+  for (const StrictPart& part : request.parts) {
+    StrictKey& key = *part.key;
+    if (key.exchange != nullptr || key.waiting.empty()) continue;
+    std::erase_if(key.waiting, [](const RequestPointer& one) { return one->is_over; });
+    if (!key.waiting.empty()) stalled_.push_back(part.key);
+  }
 }
 
 // --- from keys to the store ----------------------------------------------------------------------
@@ -229,6 +232,7 @@ void StrictHost::Tick(Instant now) {
     if (IsBehindLate(*request)) breaker_.Failed(now);
     FallAndSettle(*request, now);
   }
+  for (const std::shared_ptr<StrictKey>& key : std::exchange(stalled_, {})) Launch(key, now);
 }
 
 // It was never sent, because nobody answers what was sent before it.
@@ -318,6 +322,7 @@ void StrictHost::Settle(StrictRequest& request, By by) {
   settled.decisions.reserve(request.parts.size());
   for (const StrictPart& part : request.parts) settled.decisions.push_back(part.decision);
   settled_.push_back(std::move(settled));
+  LeaveQueues(request);
   waiters_.erase(request.waiter);
 }
 

@@ -106,7 +106,6 @@ class StrictHost {
   explicit StrictHost(StrictHostOptions options);
   StrictHost(const StrictHost&) = delete;
   StrictHost& operator=(const StrictHost&) = delete;
-  ~StrictHost();
 
   // All of `asks` or none. True: decided, and `decisions` says what each of them had to say. False:
   // `waiter` is settled later with the same. REQUIRES: as many decisions as asks, one at least; no
@@ -118,7 +117,7 @@ class StrictHost {
   // The same for what turned out to cost more: charged even if it leaves a debt.
   void Charge(std::span<const StrictAsk> asks, Instant now);
   // Whoever waits has gone. What was not sent is not sent; what was may be taken.
-  void Cancel(Waiter waiter);
+  void Cancel(Waiter waiter, Instant now);
 
   void OnReply(Ticket ticket, const SwapReply& reply, Instant now);
   // Settles whoever waited too long.
@@ -131,7 +130,9 @@ class StrictHost {
   [[nodiscard]] bool has_settled() const { return !settled_.empty(); }
 
   // Nobody waits and nothing is under way until Ask() is called again: no need to Tick().
-  [[nodiscard]] bool is_quiet() const { return waiters_.empty() && exchanges_.empty(); }
+  [[nodiscard]] bool is_quiet() const {
+    return waiters_.empty() && exchanges_.empty() && stalled_.empty();
+  }
   [[nodiscard]] std::size_t waiting() const { return waiters_.size(); }
   [[nodiscard]] std::size_t size() const { return keys_.size(); }  // keys that are remembered
   [[nodiscard]] const Breaker& breaker() const { return breaker_; }
@@ -164,6 +165,7 @@ class StrictHost {
   void Fail(ExchangePointer exchange, Outcome outcome, Instant now);
   void Release(ExchangePointer exchange, Instant now);
 
+  void LeaveQueues(const StrictRequest& request);
   static bool IsBehindLate(const StrictRequest& request);
   void FinishStage(const RequestPointer& request, Instant now);
   enum class By : std::uint8_t { kStore, kFailurePolicy };
@@ -184,6 +186,7 @@ class StrictHost {
   std::unordered_map<Ticket, ExchangePointer> exchanges_;  // under way
   std::deque<Deadline> deadlines_;                         // in order: all have the same time
   std::deque<Sent> sent_;                                  // likewise
+  std::vector<std::shared_ptr<StrictKey>> stalled_;        // whose queue can go on
   std::vector<SwapRequest> requests_;
   std::vector<StrictSettled> settled_;
   std::uint64_t last_number_ = 0;

@@ -323,11 +323,50 @@ TEST_F(StrictHostTest, WhoHasGoneBeforeItWasSentIsNotCharged) {
   ASSERT_TRUE(Take(limit, "a"));
   Site().Ask({{.limit = &limit, .key = "a"}}, 1);
   Site().Ask({{.limit = &limit, .key = "a"}}, 2);
-  Site().host().Cancel(2);
+  Site().host().Cancel(2, now_);
   store_.Settle();
   EXPECT_TRUE(Site().Settled(1));
   EXPECT_FALSE(Site().Settled(2));
   EXPECT_EQ(Left(limit, "a"), 3U);
+  EXPECT_TRUE(Site().host().is_quiet());
+}
+
+TEST_F(StrictHostTest, WhoHasGoneWaitsNowhereAndKeepsNobodyWaiting) {
+  options_.most_keys = 2;
+  const StrictLimit limit = LimitOf("fixed_window 5/1h");
+  ASSERT_TRUE(Take(limit, "a"));
+  Site().Ask({{.limit = &limit, .key = "a"}}, 1);
+  for (int i = 0; i < 10; ++i) {  // each waits for `a`, and for a key that nobody else wants
+    const std::string fresh = "fresh" + std::to_string(i);
+    Site().Ask({{.limit = &limit, .key = "a"}, {.limit = &limit, .key = fresh}}, 2);
+    Site().host().Cancel(2, now_);
+  }
+  EXPECT_LE(Site().host().size(), 3U);
+  Site().Ask({{.limit = &limit, .key = "a"}, {.limit = &limit, .key = "b"}}, 3);
+  Site().Ask({{.limit = &limit, .key = "b"}}, 4);
+  EXPECT_EQ(store_.size(), 1U) << "of `b` the first has to wait, and so has the second";
+  Site().host().Cancel(3, now_);
+  Site().Tick();
+  EXPECT_EQ(store_.size(), 2U);
+  store_.Settle();
+  EXPECT_TRUE(Site().Settled(4));
+  EXPECT_TRUE(Site().host().is_quiet());
+}
+
+TEST_F(StrictHostTest, WhoGoesOnItsWayFromPlaceToPlaceHasItGivenBack) {
+  options_.place_of = [](std::string_view key) { return key == "g" ? 1 : 2; };
+  const StrictLimit wide = LimitOf("fixed_window 10/1h");
+  const StrictLimit narrow = LimitOf("fixed_window 5/1h");
+  ASSERT_TRUE(Take(wide, "g"));
+  ASSERT_TRUE(Take(narrow, "u"));
+  Site().Ask({{.limit = &wide, .key = "g"}, {.limit = &narrow, .key = "u"}}, 1);
+  store_.Execute(0);
+  store_.Answer(0);  // taken from `g`, and `u` is asked
+  EXPECT_EQ(store_.size(), 1U);
+  Site().host().Cancel(1, now_);
+  Site().Tick();
+  store_.Settle();
+  EXPECT_EQ(Left(wide, "g"), 9U);
   EXPECT_TRUE(Site().host().is_quiet());
 }
 

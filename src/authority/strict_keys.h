@@ -56,6 +56,11 @@ class StrictKeys {
   using PlaceOf = std::function<std::uint16_t(std::string_view)>;
 
   StrictKeys(std::size_t most, PlaceOf place_of) : most_(most), place_of_(std::move(place_of)) {}
+  ~StrictKeys() {
+    for (const auto& key : keys_) key->waiting.clear();  // who waits holds on to the key
+  }
+  StrictKeys(const StrictKeys&) = delete;
+  StrictKeys& operator=(const StrictKeys&) = delete;
 
   // Is made if there is none.
   std::shared_ptr<StrictKey> At(std::string_view name);

@@ -18,8 +18,7 @@ using algorithm::State;
 
 namespace {
 
-// The first byte of a stamp, and so of all values: an account of RedisAuthority begins with a
-// digit.
+// The first byte of a stamp, and so of all values; an account of RedisAuthority has another.
 constexpr char kFormat = 'T';
 constexpr std::size_t kTextSizeBytes = 2;
 constexpr std::size_t kTakesBytes = sizeof(RecentTakes::Written);

@@ -65,6 +65,11 @@ class CheckSeries {
     begun_ -= next_;
     next_ = 0;
   }
+  // Nobody is there to be told: what was taken for those who were not is given back.
+  void Abandon(Checker& checker, Instant now) {
+    for (std::size_t i = 0; may_wait() && i < begun_; ++i) checker.GiveBack(*replies_[i], now);
+    Clear();
+  }
   // Nothing is left to be told, or nobody is there who could be. Lets go of the rules.
   void Clear() {
     if (begun_ == 0 && !may_wait()) return;

@@ -113,7 +113,7 @@ class RespHandler final : public net::Handler, private Wakes {
                     : progress.more || progress.waits ? Next::kAgain
                                                       : Next::kRead};
   }
-  void OnGone(net::Connection& /*connection*/) override { session_.Abandon(); }
+  void OnGone(net::Connection& /*connection*/) override { session_.Abandon(checker_.Now()); }
 
  private:
   Checker& checker_;

@@ -318,6 +318,7 @@ HttpSession::Progress HttpSession::Resume(Instant now, std::string& out) {
 void HttpSession::Abandon(Instant now) {
   held_.clear();
   checker_.GiveBack(reply_, now);
+  checks_.Abandon(checker_, now);
   if (descriptors_ != nullptr) DescriptorChecker(checker_).GiveBack(*descriptors_, now);
   Release();
 }

@@ -60,7 +60,7 @@ class RespSession {
   // Answers all commands that are complete in `bytes`, in order, at one instant.
   Progress Serve(std::string_view bytes, Instant now, std::string& out);
   // The client has gone while it was waited for.
-  void Abandon() { checks_.Clear(); }
+  void Abandon(Instant now) { checks_.Abandon(checker_, now); }
 
  private:
   using Arguments = std::span<const std::string_view>;

@@ -27,6 +27,8 @@ constexpr std::array<EventRow, kEvents> kRows = {{
     {"rules_refused", LogLevel::kError},
     {"source_lost", LogLevel::kError},
     {"source_found", LogLevel::kInfo},
+    {"cluster_lost", LogLevel::kError},
+    {"cluster_found", LogLevel::kInfo},
     {"certificate_replaced", LogLevel::kInfo},
     {"certificate_refused", LogLevel::kError},
     {"reloaded", LogLevel::kInfo},

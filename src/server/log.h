@@ -35,6 +35,8 @@ enum class Event : std::uint8_t {
   kRulesRefused,   // newer ones are bad: the last good ones stay
   kSourceLost,     // where rules come from cannot be reached: the same
   kSourceFound,
+  kClusterLost,  // a loop gets no answers from Redis: on_error decides
+  kClusterFound,
   kCertificateReplaced,  // another is shown to clients that connect
   kCertificateRefused,   // another is bad: the one before stays
   kReloaded,

@@ -289,8 +289,8 @@ std::optional<Error> RunningServer::Parts::Listen(Log* log) {
   net::ServerOptions loops{.loops = options.threads != 0 ? options.threads : cores,
                            .admission = connections.admission};
   if (cluster) {
-    loops.companion = [this](net::Loop& loop) {
-      auto companion = std::make_unique<LoopCluster>(loop, *cluster);
+    loops.companion = [this, log](net::Loop& loop) {
+      auto companion = std::make_unique<LoopCluster>(loop, *cluster, log);
       clusters.push_back(&companion->cluster);
       return companion;
     };

@@ -231,6 +231,7 @@ void Checker::Ask(const CheckRequest& request, const rule::Values& values, Insta
       }
     } else {
       if (!reply.shadow_.empty()) TakeShadow(now, reply);
+      reply.shared_shadow_.SetValues(values);  // perhaps of another call than collected them
       AskShared(request.intent, reply.shared_shadow_, reply);
     }
     reply.step_ = Step::kShadowAsked;

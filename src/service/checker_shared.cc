@@ -58,7 +58,8 @@ void Checker::TakeOverShared(CheckRequest::Intent intent, Instant now, CheckRepl
     refused |= !finding.decision.allowed();
     const CheckReply::Purpose& purpose = reply.shared_purposes_[i];
     const bool bans = purpose.ban != nullptr && intent == CheckRequest::Intent::kTake;
-    if (!bans || finding.decision.verdict != Verdict::kDeny) continue;
+    // Who is refused because nobody answers has done nothing wrong.
+    if (!bans || asks[i].is_fallen || finding.decision.verdict != Verdict::kDeny) continue;
     ledger_->Reserve({purpose.ban, purpose.ban_key}, now);  // on this host: others do as they see
     finding.decision.retry_after = finding.rule->rule->exceed.time;
   }

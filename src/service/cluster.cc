@@ -16,7 +16,7 @@ constexpr Nanos kForgetEvery = std::chrono::seconds(10);
 }  // namespace
 
 void SharedAsks::Clear() {
-  if (cluster_ != nullptr && waiting_ != 0) cluster_->Leave(asks_, *this);
+  if (cluster_ != nullptr && waiting_ != 0) cluster_->StopWaiting(asks_, *this);
   asks_.clear();
 }
 
@@ -45,7 +45,8 @@ Cluster::Cluster(net::Loop& loop, authority::Authority& authority, authority::Sw
       host_({.deadline = options.deadline, .seed = options.seed, .max_keys = options.max_keys}),
       strict_({.deadline = options.deadline,
                .most_keys = options.max_keys,
-               .place_of = [&store](std::string_view key) { return store.PlaceOf(key); }}) {}
+               .place_of = [&store](std::string_view key) { return store.PlaceOf(key); }}),
+      when_cut_off_(options.when_cut_off) {}
 
 Cluster::~Cluster() { loop_.Cancel(timer_); }
 
@@ -69,7 +70,7 @@ void Cluster::Ask(SharedAsks& asks, Intent intent, CheckWaiter& waiter) {
       }
     }
     if (is_strict && !refused) AskStrict(whole, intent, asks);
-    if (refused) Leave(whole, asks);  // no need to wait for the others
+    if (refused) StopWaiting(whole, asks);  // for the others
   }
   if (!asks.is_waiting()) Conclude(asks);
   RunSoon(host_.has_requests() || strict_.has_requests() ? Nanos(0) : kTick);
@@ -95,12 +96,11 @@ void Cluster::AskHost(SharedAsk& ask, Intent intent, SharedAsks& asks) {
   if (key == nullptr) {  // nothing is known of it, and there is no room to learn
     ++counting_.late;
     HostKey unknown("", ask.limit->policy);
-    ask.decision = ToDecision(unknown.Fallback(ask.cost.count, authority::Outcome::kUnknown, now),
-                              unknown, now);
+    Tell(unknown.Fallback(ask.cost.count, authority::Outcome::kUnknown, now), &unknown, ask);
     return;
   }
   if (intent == Intent::kLook || ask.cost == Permits{0}) {
-    ask.decision = ToDecision(key->Look(ask.cost.count, now), *key, now);
+    Tell(key->Look(ask.cost.count, now), key, ask);
     return;
   }
   const authority::Waiter waiter = ++last_waiter_;
@@ -113,8 +113,8 @@ void Cluster::AskHost(SharedAsk& ask, Intent intent, SharedAsks& asks) {
     return;
   }
   ++counting_.at_hand;
-  ask.decision = ToDecision(decision, *key, now);
-  ask.is_taken = ask.decision.allowed();
+  Tell(decision, key, ask);
+  ask.is_taken = ask.decision.allowed() && !ask.is_fallen;
 }
 
 void Cluster::AskStrict(std::span<SharedAsk> whole, Intent intent, SharedAsks& asks) {
@@ -133,28 +133,42 @@ void Cluster::AskStrict(std::span<SharedAsk> whole, Intent intent, SharedAsks& a
       loop_.now(), decisions_);
   const bool is_fallen = is_decided && strict_.counts().fallen != fallen;
   ++(is_decided ? counting_.at_hand : counting_.asked);
-  if (!is_decided) waiting_strictly_.emplace(waiter, WaitingStrictly{&asks, whole});
-  std::size_t next = 0;
+  if (is_decided) {
+    Tell(decisions_, takes && !is_fallen, whole);
+    for (SharedAsk& ask : whole) ask.is_fallen |= is_fallen && ask.limit->strict;
+    return;
+  }
+  waiting_strictly_.emplace(waiter, WaitingStrictly{&asks, whole, takes});
   for (SharedAsk& ask : whole) {
     if (!ask.limit->strict) continue;
-    ask.decision = decisions_[next++];
-    ask.is_taken = takes;
-    ask.is_fallen = is_fallen;
-    if (is_decided) continue;
     ask.waiter = waiter;
     ++asks.waiting_;
   }
 }
 
-Decision Cluster::ToDecision(LocalDecision local, HostKey& key, Instant now) {
-  Decision decision;
-  decision.verdict = local.answer == Answer::kAllow  ? Verdict::kAllow
-                     : local.answer == Answer::kDeny ? Verdict::kDeny
-                                                     : Verdict::kNever;
-  decision.remaining = Permits{key.Remaining(now)};
-  decision.retry_after = local.retry_after;
-  decision.reset_after = key.ResetAfter(now);
-  return decision;
+// `key` is null if it was forgotten meanwhile.
+void Cluster::Tell(LocalDecision local, HostKey* key, SharedAsk& ask) const {
+  ask.decision = {};
+  ask.decision.verdict = local.answer == Answer::kAllow  ? Verdict::kAllow
+                         : local.answer == Answer::kDeny ? Verdict::kDeny
+                                                         : Verdict::kNever;
+  ask.decision.retry_after = local.retry_after;
+  ask.is_fallen = local.is_fallen;
+  if (key == nullptr) return;
+  ask.decision.remaining = Permits{key->Remaining(loop_.now())};
+  ask.decision.reset_after = key->ResetAfter(loop_.now());
+}
+
+// What the strict ones of a whole had to say. They are all or nothing.
+void Cluster::Tell(std::span<const Decision> decisions, bool takes, std::span<SharedAsk> whole) {
+  const bool is_taken = takes && std::all_of(decisions.begin(), decisions.end(),
+                                             [](const Decision& one) { return one.allowed(); });
+  for (SharedAsk& ask : whole) {
+    if (!ask.limit->strict) continue;
+    ask.decision = decisions.front();
+    ask.is_taken = is_taken;
+    decisions = decisions.subspan(1);
+  }
 }
 
 void Cluster::Conclude(SharedAsks& asks) {
@@ -165,18 +179,9 @@ void Cluster::Conclude(SharedAsks& asks) {
   }
 }
 
-// All that is known of a whole: if one of them refuses, nothing of it stays taken. The strict ones
-// were all or nothing already, each told what it had to say.
+// All that is known of a whole: if one of them refuses, nothing of it stays taken.
 void Cluster::Conclude(std::span<SharedAsk> whole) {
   const auto refuses = [](const SharedAsk& ask) { return !ask.decision.allowed(); };
-  const auto refuses_strictly = [&](const SharedAsk& ask) {
-    return ask.limit->strict && refuses(ask);
-  };
-  if (std::any_of(whole.begin(), whole.end(), refuses_strictly)) {
-    for (SharedAsk& ask : whole) {
-      if (ask.limit->strict) ask.is_taken = false;
-    }
-  }
   if (std::any_of(whole.begin(), whole.end(), refuses)) GiveBack(whole);
 }
 
@@ -184,8 +189,7 @@ void Cluster::GiveBack(std::span<SharedAsk> whole) {
   const Instant now = loop_.now();
   strict_asks_.clear();
   for (SharedAsk& ask : whole) {
-    // Of what is not answered yet nobody knows: Leave() sees to it.
-    if (ask.waiter != 0 || !std::exchange(ask.is_taken, false)) continue;
+    if (!std::exchange(ask.is_taken, false)) continue;
     if (ask.limit->strict) {
       strict_asks_.push_back({.limit = &*ask.limit->strict, .key = ask.called, .cost = ask.cost});
     } else if (HostKey* key = host_.Find(ask.key)) {
@@ -219,16 +223,15 @@ void Cluster::Correct(const SharedAsk& ask, Correction correction) {
 }
 
 // Nobody wants to know any more. What is taken of a lease all the same is given back then.
-void Cluster::Leave(std::span<SharedAsk> whole, SharedAsks& asks) {
+void Cluster::StopWaiting(std::span<SharedAsk> whole, SharedAsks& asks) {
   for (SharedAsk& ask : whole) {
     const authority::Waiter waiter = std::exchange(ask.waiter, 0);
     if (waiter == 0) continue;
     --asks.waiting_;
-    ask.is_taken = false;
     if (!ask.limit->strict) {
       waiting_.at(waiter).asks = nullptr;
     } else if (waiting_strictly_.erase(waiter) != 0) {
-      strict_.Cancel(waiter);
+      strict_.Cancel(waiter, loop_.now());
     }
   }
 }
@@ -259,8 +262,8 @@ void Cluster::Settle(const authority::Settled& settled) {
     return;
   }
   SharedAsk& ask = *waiting.ask;
-  if (key != nullptr) ask.decision = ToDecision(settled.decision, *key, now);
-  ask.is_taken = ask.decision.allowed();
+  Tell(settled.decision, key, ask);
+  ask.is_taken = ask.decision.allowed() && !ask.is_fallen;
   ask.waiter = 0;
   CountAnswers(*waiting.asks, 1);
 }
@@ -270,14 +273,13 @@ void Cluster::Settle(const authority::StrictSettled& settled) {
   if (found == waiting_strictly_.end()) return;
   const WaitingStrictly waiting = found->second;
   waiting_strictly_.erase(found);
-  std::size_t next = 0;
+  Tell(settled.decisions, waiting.takes && !settled.is_fallen, waiting.whole);
   for (SharedAsk& ask : waiting.whole) {
     if (!ask.limit->strict) continue;
-    ask.decision = settled.decisions[next++];
     ask.is_fallen = settled.is_fallen;
     ask.waiter = 0;
   }
-  CountAnswers(*waiting.asks, next);
+  CountAnswers(*waiting.asks, settled.decisions.size());
 }
 
 void Cluster::CountAnswers(SharedAsks& asks, std::size_t answers) {
@@ -345,26 +347,28 @@ void Cluster::Run() {
 void Cluster::Publish() {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   using State = authority::Breaker::State;
-  published_.at_hand.store(counting_.at_hand, kRelaxed);
-  published_.asked.store(counting_.asked, kRelaxed);
-  published_.late.store(counting_.late + host_.fallen() + strict_.counts().fallen, kRelaxed);
-  published_.keys.store(host_.size() + strict_.size(), kRelaxed);
-  published_.under_way.store(host_.under_way() + strict_.waiting(), kRelaxed);
-  published_.races.store(strict_.counts().surprises, kRelaxed);
-  published_.is_cut_off.store(
-      host_.breaker().state() != State::kClosed || strict_.breaker().state() != State::kClosed,
-      kRelaxed);
+  told_.at_hand.store(counting_.at_hand, kRelaxed);
+  told_.asked.store(counting_.asked, kRelaxed);
+  told_.late.store(counting_.late + host_.fallen() + strict_.counts().fallen, kRelaxed);
+  told_.keys.store(host_.size() + strict_.size(), kRelaxed);
+  told_.under_way.store(host_.under_way() + strict_.waiting(), kRelaxed);
+  told_.races.store(strict_.counts().surprises, kRelaxed);
+  const bool is_cut_off =
+      host_.breaker().state() != State::kClosed || strict_.breaker().state() != State::kClosed;
+  if (told_.is_cut_off.exchange(is_cut_off, kRelaxed) != is_cut_off && when_cut_off_) {
+    when_cut_off_(is_cut_off);
+  }
 }
 
 ClusterCounts Cluster::counts() const {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  return {.at_hand = published_.at_hand.load(kRelaxed),
-          .asked = published_.asked.load(kRelaxed),
-          .late = published_.late.load(kRelaxed),
-          .keys = published_.keys.load(kRelaxed),
-          .under_way = published_.under_way.load(kRelaxed),
-          .races = published_.races.load(kRelaxed),
-          .is_cut_off = published_.is_cut_off.load(kRelaxed)};
+  return {.at_hand = told_.at_hand.load(kRelaxed),
+          .asked = told_.asked.load(kRelaxed),
+          .late = told_.late.load(kRelaxed),
+          .keys = told_.keys.load(kRelaxed),
+          .under_way = told_.under_way.load(kRelaxed),
+          .races = told_.races.load(kRelaxed),
+          .is_cut_off = told_.is_cut_off.load(kRelaxed)};
 }
 
 }  // namespace weir

@@ -33,6 +33,8 @@ struct ClusterOptions {
   Nanos deadline = std::chrono::milliseconds(10);  // of a decision that is asked for
   std::size_t max_keys = 100'000;                  // known at a time, of each kind
   std::uint64_t seed = 1;                          // a different one for each loop of each host
+  // Called when nobody answers any more, and when somebody does again. May be empty.
+  std::function<void(bool is_cut_off)> when_cut_off = {};
 };
 
 // Since the beginning.
@@ -52,7 +54,7 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
  public:
   enum class Intent : std::uint8_t { kTake, kLook };
 
-  // `loop`, `authority` and `store` outlive it.
+  // `loop` outlives it, and it the answers of `authority` and `store`.
   Cluster(net::Loop& loop, authority::Authority& authority, authority::SwapStore& store,
           const ClusterOptions& options);
   ~Cluster() override;
@@ -89,16 +91,18 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
   struct WaitingStrictly {
     SharedAsks* asks;
     std::span<SharedAsk> whole;
+    bool takes;
   };
 
   void AskHost(SharedAsk& ask, Intent intent, SharedAsks& asks);
   void AskStrict(std::span<SharedAsk> whole, Intent intent, SharedAsks& asks);
   authority::HostKey* KeyOf(const SharedAsk& ask);
-  static Decision ToDecision(authority::LocalDecision local, authority::HostKey& key, Instant now);
+  void Tell(authority::LocalDecision local, authority::HostKey* key, SharedAsk& ask) const;
+  static void Tell(std::span<const Decision> decisions, bool takes, std::span<SharedAsk> whole);
   void Conclude(SharedAsks& asks);
   void Conclude(std::span<SharedAsk> whole);
   void GiveBack(std::span<SharedAsk> whole);
-  void Leave(std::span<SharedAsk> whole, SharedAsks& asks);
+  void StopWaiting(std::span<SharedAsk> whole, SharedAsks& asks);
 
   void OnReply(authority::Ticket ticket, const authority::SyncReply& reply) override;
   void OnReply(authority::Ticket ticket, const authority::SwapReply& reply) override;
@@ -121,6 +125,7 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
   authority::Waiter last_waiter_ = 0;
   std::vector<CheckWaiter*> woken_;  // to be told, each once
   net::Loop::Timer timer_ = net::Loop::kNoTimer;
+  std::function<void(bool is_cut_off)> when_cut_off_;
   std::function<void()> when_left_;  // empty unless it is leaving
   Instant forget_at_{};
 
@@ -130,7 +135,7 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
   std::vector<Decision> decisions_;
 
   ClusterCounts counting_;
-  struct Published {
+  struct Told {
     std::atomic<std::uint64_t> at_hand{0};
     std::atomic<std::uint64_t> asked{0};
     std::atomic<std::uint64_t> late{0};
@@ -138,7 +143,7 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
     std::atomic<std::uint64_t> under_way{0};
     std::atomic<std::uint64_t> races{0};
     std::atomic<bool> is_cut_off{false};
-  } published_;
+  } told_;
 };
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "frontend/check_series.h"
 #include "service/key_lookup.h"
 #include "tests/cluster_harness.h"
 
@@ -363,6 +364,91 @@ TEST(ClusterTest, AHostThatOwesNothingLeavesAtOnce) {
   hosts[0].cluster.Leave([&] { has_left = true; });
   hosts.Settle();
   EXPECT_TRUE(has_left);
+}
+
+TEST(ClusterTest, ARuleInShadowIsAskedWithTheValuesOfTheCallThatGoesOn) {
+  ClusterHarness hosts(1,
+                       "- {name: a, by: [user], limit: fixed_window 5/h, cluster: strict}\n"
+                       "- {name: b, by: [user], limit: fixed_window 3/h, cluster: strict, "
+                       "mode: shadow}\n"
+                       "- {name: c, by: [user], limit: 2/h, cluster: strict, mode: shadow}");
+  int refused_in_shadow = 0;
+  for (int i = 0; i < 5; ++i) {
+    CheckReply reply;
+    // Each call has its values in another place, and those of the one before are gone.
+    for (int call = 0; call < 4; ++call) {
+      const auto user = std::make_unique<std::string>("somebody with a name of some length");
+      hosts.Check(0, {{"user", *user}}, reply);
+      hosts.Settle();
+    }
+    ASSERT_FALSE(reply.is_waiting());
+    EXPECT_TRUE(reply.allowed());
+    for (const Finding& finding : reply.findings()) {
+      if (!finding.enforced && !finding.decision.allowed()) ++refused_in_shadow;
+    }
+  }
+  EXPECT_EQ(refused_in_shadow, 2 + 3);
+}
+
+TEST(ClusterTest, NobodyIsBannedBecauseNobodyAnswers) {
+  for (const std::string limit : {"5/h", "fixed_window 5/h"}) {
+    for (const std::string on_error : {"deny", "local"}) {
+      ClusterHarness hosts(1, "- {name: a, by: [user], limit: " + limit +
+                                  ", cluster: strict, exceed: ban 1h, on_error: " + on_error + "}");
+      EXPECT_TRUE(hosts.Allows(0, kAnn));
+      hosts[0].authority.is_dead = hosts[0].store.is_dead = true;
+      for (int i = 0; i < 20; ++i) {
+        CheckReply reply;
+        hosts.Check(0, kAnn, reply);
+        hosts.Advance(milliseconds(11));
+      }
+      hosts[0].authority.is_dead = hosts[0].store.is_dead = false;
+      int allowed = 0;
+      for (int i = 0; i < 50; ++i) {
+        CheckReply reply;
+        hosts.Check(0, kAnn, reply);
+        allowed += !reply.is_waiting() && reply.allowed() ? 1 : 0;
+        hosts.Advance(milliseconds(100));
+      }
+      EXPECT_GT(allowed, 0) << limit << ", " << on_error;
+    }
+  }
+}
+
+TEST(ClusterTest, WhoGoesHasWhatWasTakenForItGivenBackByTheHostToo) {
+  ClusterHarness hosts(1,
+                       "- {name: own, by: [user], limit: fixed_window 2/h}\n"
+                       "- {name: a, by: [user], limit: fixed_window 9/h, cluster: strict}");
+  hosts[0].store.is_late = true;
+  CheckSeries series({&hosts[0].cluster, &hosts[0]});
+  for (int i = 0; i < 2; ++i) {
+    hosts.Check(0, kAnn, series.Next());
+  }
+  EXPECT_TRUE(series.IsWaiting());
+  series.Abandon(hosts[0].checker, hosts.now());
+  hosts[0].store.is_late = false;
+  hosts[0].store.Deliver();
+  hosts.Settle();
+  EXPECT_EQ(AllowedInTurns(hosts, 1, 5), 2);
+}
+
+TEST(ClusterTest, WhoeverRunsItIsToldWhenNobodyAnswersAndWhenSomebodyDoesAgain) {
+  ClusterHarness hosts(1, "- {name: a, by: [user], limit: fixed_window 5/h, cluster: strict}");
+  EXPECT_TRUE(hosts[0].cut_off.empty());
+  hosts[0].store.is_dead = true;
+  for (int i = 0; i < 20; ++i) {
+    CheckReply reply;
+    hosts.Check(0, kAnn, reply);
+    hosts.Advance(milliseconds(11));
+  }
+  EXPECT_THAT(hosts[0].cut_off, testing::ElementsAre(true));
+  hosts[0].store.is_dead = false;
+  for (int i = 0; i < 50; ++i) {
+    CheckReply reply;
+    hosts.Check(0, kAnn, reply);
+    hosts.Advance(milliseconds(100));
+  }
+  EXPECT_THAT(hosts[0].cut_off, testing::ElementsAre(true, false));
 }
 
 TEST(ClusterTest, KeysAreForgottenToMakeRoomAndTheLimitHoldsAllTheSame) {

@@ -139,11 +139,11 @@ DescriptorChecker::Round::Said DescriptorChecker::Round::InSharedWindow(const Sh
   return InWindow(tally, threshold, told);
 }
 
-// Not for asking for what can never be had.
+// Not for asking for what can never be had, nor because nobody answers.
 bool DescriptorChecker::Round::IsDeniedByCluster(std::uint32_t number) const {
   const auto denies = [&](const SharedAsk& ask) {
     const auto [descriptor, limit] = reply_.shared_.purposes[ask.finding];
-    return descriptor == number &&
+    return descriptor == number && !ask.is_fallen &&
            (active_.counting.ForLimit(limit) || ask.decision.verdict == Verdict::kDeny);
   };
   const auto any = [&](const SharedAsks& asks) {

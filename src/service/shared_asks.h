@@ -41,7 +41,7 @@ struct SharedAsk {
   // What came of it. Who waits has a number with the host that it waits for, 0 otherwise.
   std::uint64_t waiter = 0;
   bool is_taken = false;   // and can be given back
-  bool is_fallen = false;  // a strict one: nobody answered, its failure policy did
+  bool is_fallen = false;  // nobody answered, its failure policy did
   Decision decision = {};
 };
 
@@ -54,6 +54,10 @@ class SharedAsks {
   SharedAsks& operator=(const SharedAsks&) = delete;
 
   void Add(SharedAsk ask) { asks_.push_back(std::move(ask)); }
+  // The check goes on, and what its keys are made of lies elsewhere now.
+  void SetValues(const rule::Values& values) {
+    for (SharedAsk& ask : asks_) ask.name.values = &values;
+  }
   // Nobody wants to know any more.
   void Clear();
 

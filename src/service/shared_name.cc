@@ -70,7 +70,7 @@ void SharedName::AppendTo(std::string& out) const {
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
     SHA256(reinterpret_cast<const unsigned char*>(whole.data()), whole.size(), digest.data());
     out.resize(begin);
-    out += '%';  // no value looks like this
+    out += "%%";  // no value looks like this
     AppendHex(digest, out);
   }
   out += "}:";

@@ -105,7 +105,7 @@ TEST_F(SharedNameTest, LongValuesBecomeADigest) {
   const std::string name = NameOf("[user]", {{"user", std::string(4000, 'x')}});
   EXPECT_LT(name.size(), 120U);
   EXPECT_NE(name, NameOf("[user]", {{"user", std::string(4000, 'x') + "y"}}));
-  const std::string digest = name.substr(name.find(":%") + 1, 65);
+  const std::string digest = name.substr(name.find(":%%") + 1, 66);
   EXPECT_NE(name, NameOf("[user]", {{"user", digest}})) << "nobody can take its name";
 }
 
