@@ -8,9 +8,11 @@
 
 #include "envoy/service/ratelimit/v3/rls.pb.h"
 #include "frontend/grpc_session.h"
+#include "frontend/handlers.h"
 #include "frontend/http_session.h"
 #include "tests/cluster_harness.h"
 #include "tests/grpc_test_client.h"
+#include "tests/net_harness.h"
 
 namespace weir {
 namespace {
@@ -214,6 +216,77 @@ TEST_F(ClusterGrpcTest, AClientOfJsonMayGoWhileItWaits) {
   hosts_.Settle();
   Answer();
   EXPECT_EQ(hosts_[0].told, 0);
+}
+
+// The same on a connection, which is woken.
+class ClusterGrpcConnectionTest : public testing::Test {
+ protected:
+  ClusterGrpcConnectionTest() { hosts_[0].store.is_late = true; }
+
+  std::int32_t Call(const std::string& key) {
+    RateLimitRequest request;
+    request.set_domain("shop");
+    request.add_descriptors()->add_entries()->set_key(key);
+    const std::int32_t id = client_.Call(RateLimitMethod::kPath, request.SerializeAsString());
+    socket_.Send(client_.Bytes());
+    server_.Settle();
+    hosts_.Settle();
+    return id;
+  }
+  // The store answers, and the server what waited for it.
+  void Answer() {
+    while (hosts_[0].store.waiting() != 0) {
+      hosts_[0].store.Deliver();
+      hosts_.Settle();
+    }
+    server_.Settle();
+  }
+  bool IsAnswered(std::int32_t id) {
+    socket_.Receive();
+    client_.Hear(std::string_view(socket_.received()).substr(heard_));
+    heard_ = socket_.received().size();
+    return client_.heard(id).field("grpc-status") == "0";
+  }
+
+  ClusterHarness hosts_{
+      1,
+      "- {name: shared, descriptor: [{key: user}], limit: fixed_window 2/h count_denied, "
+      "cluster: strict}\n"
+      "- {name: own, descriptor: [{key: host}], limit: fixed_window 2/h count_denied}"};
+  GrpcOptions options_;
+  Clusters clusters_ = {&hosts_[0].cluster};
+  net::NetHarness server_{{.handlers = GrpcHandlers(hosts_[0].checker, options_, clusters_)}};
+  net::TestClient socket_ = server_.Connect();
+  GrpcTestClient client_;
+  std::size_t heard_ = 0;
+};
+
+TEST_F(ClusterGrpcConnectionTest, ACallIsAnsweredWhenTheClusterHasAndOthersBefore) {
+  const std::int32_t waits = Call("user");
+  const std::int32_t own = Call("host");
+  EXPECT_TRUE(server_.TurnUntil([&] { return IsAnswered(own); }));
+  EXPECT_FALSE(IsAnswered(waits));
+  Answer();
+  EXPECT_TRUE(server_.TurnUntil([&] { return IsAnswered(waits); }));
+}
+
+TEST_F(ClusterGrpcConnectionTest, AServerThatStopsAnswersFirst) {
+  const std::int32_t waits = Call("user");
+  server_.worker().Stop(std::chrono::seconds(10));
+  server_.Settle();
+  EXPECT_FALSE(IsAnswered(waits));
+  EXPECT_FALSE(socket_.is_ended());
+  Answer();
+  EXPECT_TRUE(server_.TurnUntilEnded(socket_));
+  EXPECT_TRUE(IsAnswered(waits));
+  EXPECT_TRUE(client_.farewell().has_value());
+}
+
+TEST_F(ClusterGrpcConnectionTest, AClientThatHangsUpIsForgotten) {
+  Call("user");
+  socket_.Close();
+  EXPECT_TRUE(server_.TurnUntil([&] { return server_.totals().open_now() == 0; }));
+  Answer();
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ Result<RatelimitRedis> ReadRatelimitRedis(const std::map<std::string, std::strin
   }
   const bool is_tls = reader.Flag("REDIS_TLS");
   for (std::string& node : to.redis) {
-    node = (socket == "unix" ? "unix:" : is_tls ? "tls:" : "") + node;
+    node.insert(0, socket == "unix" ? "unix:" : is_tls ? "tls:" : "");
     const Result<net::Endpoint> endpoint = net::Endpoint::Parse(node);
     if (!endpoint) return Error{"REDIS_URL: " + endpoint.error().message};
   }
