@@ -41,7 +41,9 @@ class TextRow {
   explicit TextRow(std::string& out) : out_(out) { MakeRoom(); }
   TextRow(const TextRow&) = delete;
   TextRow& operator=(const TextRow&) = delete;
-  ~TextRow() { Append(); }  // there is room for it: it cannot fail
+  ~TextRow() {
+    if (Used() > 0) Append();  // there is room for it: it cannot fail
+  }
 
   void Text(std::string_view text) {
     if (Room() < text.size()) return LongText(text);

@@ -30,8 +30,10 @@ class GatewayFields {
   GatewayFields() = default;  // nothing: of a peer that is not believed
   explicit GatewayFields(rule::HeaderFields fields);
 
-  [[nodiscard]] const std::optional<std::string_view>& operator[](Name name) const {
-    return values_[static_cast<std::size_t>(name)];
+  [[nodiscard]] std::optional<std::string_view> operator[](Name name) const {
+    const auto number = static_cast<std::size_t>(name);
+    if ((given_ >> number & 1) == 0) return std::nullopt;
+    return std::string_view(values_[number].data, values_[number].size);
   }
   // The first of `names` that says anything.
   template <typename... Names>
@@ -43,7 +45,21 @@ class GatewayFields {
   }
 
  private:
-  std::array<std::optional<std::string_view>, 8> values_;
+  // As std::string_view, but not cleared when it is made: most are not there.
+  struct View {
+    const char* data;
+    std::size_t size;
+  };
+
+  void Give(Name name, std::string_view value) {
+    const auto number = static_cast<std::size_t>(name);
+    if ((given_ >> number & 1) != 0) return;
+    given_ |= std::uint32_t{1} << number;
+    values_[number] = {value.data(), value.size()};
+  }
+
+  std::uint32_t given_ = 0;     // a bit for each that is there
+  std::array<View, 8> values_;  // NOLINT(*-member-init): only those are looked at
 };
 
 }  // namespace weir

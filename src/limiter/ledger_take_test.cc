@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "limiter/ledger.h"
@@ -97,6 +100,38 @@ TEST(LedgerTakeWindowTest, AWindowBesideABucketSaysWhatItHasLeftAndCanBeGivenBac
   ledger->Cancel(asks[0], given, kStart);
   EXPECT_EQ(ledger->Peek({window.get(), ledger->Hash("w"), Permits{1}}, kStart).remaining,
             Permits{8});
+}
+
+// Who comes between the look and the taking of another sends it the long way, and nothing is lost
+// or given twice by that.
+TEST(ConcurrentLedgerTakeTest, ManyThreadsTakeFromTwoLimitsWhatThereIsAndNotOneMore) {
+  constexpr std::uint64_t kThreads = 4;
+  constexpr std::uint64_t kLess = 40'000;
+  constexpr std::uint64_t kMore = 60'000;
+  const auto ledger = std::move(Ledger::Open({.max_keys = 1000})).value();
+  const auto less = ledger->Enter(LimitOf("token_bucket 40000/100d")).value();
+  const auto more = ledger->Enter(LimitOf("token_bucket 60000/100d")).value();
+  const std::array<Ledger::Ask, 2> asks = {
+      {{less.get(), ledger->Hash("less")}, {more.get(), ledger->Hash("more")}}};
+  std::atomic<std::uint64_t> passed = 0;
+  const auto take = [&] {
+    std::array<Reservation, 2> taken;
+    if (!ledger->TakeAll(asks, taken, kStart)) return false;
+    ++passed;
+    return true;
+  };
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (std::uint64_t n = 0; n < kLess; ++n) take();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  while (take()) {
+  }
+  EXPECT_EQ(passed, kLess);
+  EXPECT_EQ(ledger->Peek(asks[0], kStart).remaining, Permits{0});
+  EXPECT_EQ(ledger->Peek(asks[1], kStart).remaining, Permits{kMore - kLess});
 }
 
 }  // namespace
