@@ -135,7 +135,7 @@ TEST_F(ClusterSessionsTest, AClientThatGoesWhileItWaitsLeavesNothingBehind) {
     RespSession session(hosts_[0].checker, options, Seat());
     std::string out;
     EXPECT_TRUE(session.Serve(Check("/shared/", "ann"), hosts_.now(), out).waits);
-    session.Abandon();
+    session.Abandon(hosts_.now());
   }
   hosts_.Settle();
   Answer();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "rule/rulebook.h"
 #include "weir/keyed_limiter.h"
@@ -25,6 +26,16 @@ inline bool IsEnforced(const rule::CompiledRule& rule, KeyHash key) {
   const std::uint8_t percent = rule.rule->enforce_percent;
   return rule.rule->mode == rule::Mode::kEnforce &&
          (percent == 100 || (key.high >> 32) % 100 < percent);
+}
+
+// The first rule that lets the request pass whatever the others say; null if there is none.
+inline const rule::CompiledRule* AllowListed(const rule::Space& space,
+                                             std::span<const std::uint32_t> found, Instant now) {
+  for (const std::uint32_t number : found) {
+    const rule::CompiledRule& rule = space.rules()[number];
+    if (rule.rule->allow && IsInForce(rule, now)) return &rule;
+  }
+  return nullptr;
 }
 
 }  // namespace weir
