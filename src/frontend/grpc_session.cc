@@ -66,24 +66,26 @@ GrpcMethod GrpcSession::Find(std::string_view path) {
 
 std::optional<GrpcStatus> GrpcSession::Answer(GrpcCall& call, std::string_view message,
                                               std::string& response) {
-  const bool is_health = call.method() == kHealthCheck;
-  std::optional<GrpcStatus> status =
-      is_health ? health_.Check(message, response) : AnswerRateLimit(call, message, response);
+  std::optional<GrpcStatus> status;
+  if (call.method() == kHealthCheck) {
+    status = health_.Check(message, response);
+  } else {
+    status = AnswerRateLimit(call, message, response);
+  }
   if (status) Count(*status);
   return status;
 }
 
 std::optional<GrpcStatus> GrpcSession::AnswerRateLimit(GrpcCall& call, std::string_view message,
                                                        std::string& response) {
-  std::optional<GrpcStatus> status =
-      late_.may_wait() ? rate_limit_.Answer(message, now_, late_.next(), response_)
-                       : rate_limit_.Answer(message, now_, response_);
+  DescriptorReply& reply = late_.may_wait() ? late_.next() : rate_limit_.reply();
+  std::optional<GrpcStatus> status = rate_limit_.Answer(message, now_, reply, response_);
   if (status) {
     response += response_;
   } else if (late_.HasRoomFor(message)) {
     late_.Add(call, message);
   } else {
-    rate_limit_.GiveBack(late_.next(), now_);
+    rate_limit_.GiveBack(reply, now_);
     status = {GrpcCode::kResourceExhausted, "too many long messages wait at once"};
   }
   return status;

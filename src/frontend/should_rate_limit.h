@@ -48,10 +48,11 @@ class RateLimitMethod {
   // reply when its waiter is told, or give it back. It is released when all is said.
   std::optional<wire::GrpcStatus> Answer(std::string_view message, Instant now,
                                          DescriptorReply& reply, std::string& response);
-  // The same in no cluster.
+  // The same in no cluster: nothing ever waits, and there is one reply, used again and again.
   wire::GrpcStatus Answer(std::string_view message, Instant now, std::string& response) {
     return *Answer(message, now, reply_, response);
   }
+  [[nodiscard]] DescriptorReply& reply() { return reply_; }
   // Nobody is there any more to be told what `reply` waits for.
   void GiveBack(DescriptorReply& reply, Instant now) const {
     checker_.GiveBack(reply, now);

@@ -226,13 +226,14 @@ void DescriptorChecker::Round::TakeEnforced() {
     SayTaken(reply_.enforced_, reply_.taken_, true);
   }
   Look(reply_.shadow_, false);
-  LookInCluster();
+  AskCluster(reply_.shared_.enforced, Cluster::Intent::kLook);
+  AskCluster(reply_.shared_.shadow, Cluster::Intent::kLook);
 }
 
 // What this host has taken meanwhile goes back if the cluster refuses.
 void DescriptorChecker::Round::ConcludeEnforced() {
   if (!reply_.took_) return;
-  if (!IsRefused()) {
+  if (reply_.shared_.enforced.empty() || !IsRefused()) {
     SayTaken(reply_.enforced_, reply_.taken_, true);
     TakeShadow();
     AskCluster(reply_.shared_.shadow, Cluster::Intent::kTake);

@@ -85,9 +85,14 @@ class DescriptorChecker::Round {
   void ShareOverride(std::uint32_t number, const CountingWindow& window);
   void ShareLimit(std::uint32_t number, std::size_t place, bool enforced);
   void ShareAlone(SharedAsk ask, DescriptorReply::Shared::Purpose purpose);
-  void AskCluster(SharedAsks& asks, Cluster::Intent intent);
-  void LookInCluster();
-  void SayShared(const SharedAsks& asks);
+  void AskCluster(SharedAsks& asks, Cluster::Intent intent) {
+    if (asks.empty()) return;
+    reply_.shared_.cluster->Ask(asks, intent, *reply_.shared_.waiter);
+  }
+  void SayShared(const SharedAsks& asks) {
+    if (!asks.empty()) SayEach(asks);
+  }
+  void SayEach(const SharedAsks& asks);
   [[nodiscard]] Said InSharedWindow(const SharedAsk& ask, std::uint32_t number,
                                     std::uint32_t limit) const;
   [[nodiscard]] bool IsDeniedByCluster(std::uint32_t number) const;

@@ -94,21 +94,10 @@ void DescriptorChecker::Round::ShareAlone(SharedAsk ask, DescriptorReply::Shared
   shared.alone.Add(std::move(ask));
 }
 
-void DescriptorChecker::Round::AskCluster(SharedAsks& asks, Cluster::Intent intent) {
-  if (asks.empty()) return;
-  reply_.shared_.cluster->Ask(asks, intent, *reply_.shared_.waiter);
-}
-
-// It is refused anyway.
-void DescriptorChecker::Round::LookInCluster() {
-  AskCluster(reply_.shared_.enforced, Cluster::Intent::kLook);
-  AskCluster(reply_.shared_.shadow, Cluster::Intent::kLook);
-}
-
 // --- what came of it
 // ---------------------------------------------------------------------------------------
 
-void DescriptorChecker::Round::SayShared(const SharedAsks& asks) {
+void DescriptorChecker::Round::SayEach(const SharedAsks& asks) {
   for (const SharedAsk& ask : asks.asks()) {
     const auto [number, limit] = reply_.shared_.purposes[ask.finding];
     const rule::CompiledRule* rule = reply_.statuses_[number].rule;
