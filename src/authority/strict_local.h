@@ -31,13 +31,13 @@ class StrictLocal {
 
   // As the verbs of StrictState.
   Decision Peek(const StrictLimit& limit, Permits cost, Instant now) {
-    return Own(state_.Peek(limit.written(), WithOthers(limit, cost, now).permits, now));
+    return Own(limit, state_.Peek(limit.written(), WithOthers(limit, cost, now).permits, now));
   }
   Decision Take(const StrictLimit& limit, Permits cost, Instant now) {
     const Charge charge = WithOthers(limit, cost, now);
     const Decision decision = state_.Take(limit.written(), charge.permits, now);
     if (decision.allowed()) rest_ = charge.rest;
-    return Own(decision);
+    return Own(limit, decision);
   }
 
  private:
@@ -56,7 +56,9 @@ class StrictLocal {
   bool IsNever(const StrictLimit& limit, Permits cost, Instant now) {
     return state_.Peek(limit.written(), cost, now).verdict == Verdict::kNever;
   }
-  [[nodiscard]] Decision Own(Decision decision) const {
+  // Where refusals count, what is told is how much was counted, and that is of all.
+  [[nodiscard]] Decision Own(const StrictLimit& limit, Decision decision) const {
+    if (limit.plan().counts_refusals()) return decision;
     decision.remaining.count = Saturate(Mul(decision.remaining.count, own_) / all_);
     return decision;
   }

@@ -78,15 +78,16 @@ std::optional<GrpcStatus> GrpcSession::Answer(GrpcCall& call, std::string_view m
 
 std::optional<GrpcStatus> GrpcSession::AnswerRateLimit(GrpcCall& call, std::string_view message,
                                                        std::string& response) {
+  // First of all: what is asked of the cluster counts.
+  if (late_.may_wait() && !late_.HasRoomFor(message)) {
+    return GrpcStatus{GrpcCode::kResourceExhausted, "too much waits at once: send it again later"};
+  }
   DescriptorReply& reply = late_.may_wait() ? late_.next() : rate_limit_.reply();
   std::optional<GrpcStatus> status = rate_limit_.Answer(message, now_, reply, response_);
   if (status) {
     response += response_;
-  } else if (late_.HasRoomFor(message)) {
-    late_.Add(call, message);
   } else {
-    rate_limit_.GiveBack(reply, now_);
-    status = {GrpcCode::kResourceExhausted, "too many long messages wait at once"};
+    late_.Add(call, message);
   }
   return status;
 }

@@ -19,8 +19,9 @@ namespace weir {
 
 class LateCalls {
  public:
-  // Of their messages. How many calls there are is bounded by the connection.
-  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+  // Of their messages, and so of what they ask. How many calls there are is bounded by the
+  // connection.
+  static constexpr std::size_t kMostBytes = std::size_t{256} << 10;
 
   explicit LateCalls(ClusterSeat seat) : seat_(seat) {
     if (may_wait()) next_ = MakeReply();
@@ -31,7 +32,7 @@ class LateCalls {
   // For the next check. REQUIRES: may_wait()
   [[nodiscard]] DescriptorReply& next() { return *next_; }
   [[nodiscard]] bool HasRoomFor(std::string_view message) const {
-    return bytes_ + message.size() <= kMostBytes;
+    return calls_.empty() || bytes_ + message.size() <= kMostBytes;
   }
   // The check of next() waits, and `call` with it.
   void Add(wire::GrpcCall& call, std::string_view message) {

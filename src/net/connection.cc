@@ -175,10 +175,11 @@ void Connection::Handle(std::string_view unread) {
 void Connection::Call(std::string_view unread) {
   std::string& out = all_.EmptyOut();
   Progress progress;
-  owes_ = false;
+  const bool owed = std::exchange(owes_, false);
   try {
     progress = handler_->OnBytes(unread, *this, out);
   } catch (...) {
+    owes_ |= owed;  // it is told that it ends
     return Close(Ending::kHandlerFailed);
   }
   Finish(unread, progress, out);
@@ -229,6 +230,7 @@ void Connection::PayBack() {
   try {
     progress.next = handler_->OnResume(*this, out);
   } catch (...) {
+    owes_ = true;  // it is told that it ends
     return Close(Ending::kHandlerFailed);
   }
   if (progress.next == Next::kRead) progress.next = next_;

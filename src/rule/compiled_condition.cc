@@ -36,7 +36,8 @@ bool CompiledCondition::Prepared::Matches(std::string_view value) const {
     const std::optional<Address> address = Address::Parse(value);
     return address && network->Contains(*address);
   }
-  return rule::Matches(pattern, value);
+  // Given, and empty: rule::Matches() takes a text that is nowhere for one that is absent.
+  return rule::Matches(pattern, value.data() != nullptr ? value : std::string_view(""));
 }
 
 bool CompiledCondition::AnyMatches(const Values& values) const {

@@ -76,12 +76,17 @@ void Cluster::Ask(SharedAsks& asks, Intent intent, CheckWaiter& waiter) {
   RunSoon(host_.has_requests() || strict_.has_requests() ? Nanos(0) : kTick);
 }
 
+const std::string& Cluster::NameOf(const SharedAsk& ask) {
+  if (!ask.called.empty()) return ask.called;
+  name_.clear();
+  ask.name.AppendTo(name_);
+  return name_;
+}
+
 HostKey* Cluster::KeyOf(const SharedAsk& ask) {
   HostKey* key = host_.Find(ask.key);
   if (key == nullptr) {
-    name_.clear();
-    ask.name.AppendTo(name_);
-    return host_.Make(ask.key, name_, ask.limit->policy);
+    return host_.Make(ask.key, NameOf(ask), ask.limit->policy);
   }
   if (key->policy() != ask.limit->policy) {
     SendRequests();  // those under the limit before
@@ -121,7 +126,7 @@ void Cluster::AskStrict(std::span<SharedAsk> whole, Intent intent, SharedAsks& a
   strict_asks_.clear();
   for (SharedAsk& ask : whole) {
     if (!ask.limit->strict) continue;
-    ask.name.AppendTo(ask.called);
+    if (ask.called.empty()) ask.name.AppendTo(ask.called);
     strict_asks_.push_back({.limit = &*ask.limit->strict, .key = ask.called, .cost = ask.cost});
   }
   decisions_.assign(strict_asks_.size(), {});
@@ -204,9 +209,8 @@ void Cluster::Correct(const SharedAsk& ask, Correction correction) {
   const Instant now = loop_.now();
   const bool charges = correction == Correction::kCharge;
   if (ask.limit->strict) {
-    name_.clear();
-    ask.name.AppendTo(name_);
-    const authority::StrictAsk strict{.limit = &*ask.limit->strict, .key = name_, .cost = ask.cost};
+    const authority::StrictAsk strict{
+        .limit = &*ask.limit->strict, .key = NameOf(ask), .cost = ask.cost};
     if (charges) {
       strict_.Charge({&strict, 1}, now);
     } else {
@@ -257,7 +261,7 @@ void Cluster::Settle(const authority::Settled& settled) {
   const Instant now = loop_.now();
   HostKey* const key = host_.Find(waiting.key);
   if (waiting.asks == nullptr) {
-    const bool is_taken = settled.decision.answer == Answer::kAllow;
+    const bool is_taken = settled.decision.answer == Answer::kAllow && !settled.decision.is_fallen;
     if (is_taken && key != nullptr) host_.Refund(*key, waiting.cost.count, now);
     return;
   }

@@ -96,6 +96,7 @@ class Cluster final : private authority::Replies, private authority::SwapReplies
 
   void AskHost(SharedAsk& ask, Intent intent, SharedAsks& asks);
   void AskStrict(std::span<SharedAsk> whole, Intent intent, SharedAsks& asks);
+  const std::string& NameOf(const SharedAsk& ask);
   authority::HostKey* KeyOf(const SharedAsk& ask);
   void Tell(authority::LocalDecision local, authority::HostKey* key, SharedAsk& ask) const;
   static void Tell(std::span<const Decision> decisions, bool takes, std::span<SharedAsk> whole);

@@ -52,6 +52,7 @@ void DescriptorChecker::Round::ShareOverride(std::uint32_t number, const Countin
   ask.limit = &active_.shared.ForUnit(unit);
   ask.cost = CostOf(window, HitsOf(number).count);
   ask.name = {.space = &space_, .texts = ValuesOf(number), .unit = NameOf(unit)};
+  ask.name.AppendTo(ask.called);
   ShareAlone(std::move(ask), {number, kNoLimit});
 }
 
@@ -72,6 +73,8 @@ void DescriptorChecker::Round::ShareLimit(std::uint32_t number, std::size_t plac
               .salt = counter.allowance.salt,
               .limit = place,
               .texts = ValuesOf(number)};
+  // At once: the message may be gone when it is asked for.
+  ask.name.AppendTo(ask.called);
   // One in quota mode that refuses may not matter, so nothing else hangs on it.
   if (window || hits.are == HitsAre::kGivenBack || (enforced && status.in_quota)) {
     return ShareAlone(std::move(ask), {number, limit});
@@ -132,8 +135,9 @@ DescriptorChecker::Round::Said DescriptorChecker::Round::InSharedWindow(const Sh
 bool DescriptorChecker::Round::IsDeniedByCluster(std::uint32_t number) const {
   const auto denies = [&](const SharedAsk& ask) {
     const auto [descriptor, limit] = reply_.shared_.purposes[ask.finding];
-    return descriptor == number && !ask.is_fallen &&
-           (active_.counting.ForLimit(limit) || ask.decision.verdict == Verdict::kDeny);
+    if (descriptor != number || ask.is_fallen) return false;
+    return active_.counting.ForLimit(limit) ? InSharedWindow(ask, number, limit).over
+                                            : ask.decision.verdict == Verdict::kDeny;
   };
   const auto any = [&](const SharedAsks& asks) {
     return std::any_of(asks.asks().begin(), asks.asks().end(), denies);

@@ -306,6 +306,48 @@ TEST_F(DescriptorSharedTest, ACheckThatWaitsGoesOnWhereItWas) {
   EXPECT_EQ(reply.statuses()[0].remaining, 8U) << "until it is released";
 }
 
+TEST_F(DescriptorSharedTest, WhatIsAskedAfterAWaitIsAskedUnderItsOwnName) {
+  Start(2,
+        "- {name: a, descriptor: [{key: user}], limit: fixed_window 9/h count_denied, "
+        "cluster: strict}\n"
+        "- {name: log, descriptor: [{key: path}], limit: sliding_log 9/h, cluster: strict}\n"
+        "- {name: bucket, descriptor: [{key: zone}], limit: 9/h, cluster: strict}");
+  const std::string path = "/a/path/that/is/long/enough/to/lie/somewhere/else/each/time";
+  (*hosts_)[0].store.is_late = true;
+  DescriptorReply reply;
+  do {
+    std::string message = path;
+    Check(0, {kAnn, {{{"path", message}}}, {{{"zone", message}}}}, reply);
+    message.assign(message.size(), 'x');  // as a buffer that is read into again
+    (*hosts_)[0].store.Deliver();
+    hosts_->Settle();
+  } while (reply.is_waiting());
+  Check(0, {kAnn, {{{"path", path}}}, {{{"zone", path}}}}, reply);
+  EXPECT_TRUE(reply.allowed());
+  EXPECT_EQ(AskOne(1, {{{"path", path}}}).remaining, 7U);
+  EXPECT_EQ(AskOne(1, {{{"zone", path}}}).remaining, 7U);
+}
+
+TEST_F(DescriptorSharedTest, AHostThatIsCutOffCountsOnInItsPartOfAWindow) {
+  Start(2,
+        "- {name: a, descriptor: [{key: user}], limit: fixed_window 100/h count_denied, "
+        "cluster: strict}");
+  EXPECT_EQ(AllowedInTurns(2, kAnn, 40), 40);
+  (*hosts_)[0].store.is_late = true;
+  int allowed = 0;
+  for (int i = 0; i < 50; ++i) {
+    DescriptorReply reply;
+    Check(0, {kAnn}, reply);
+    hosts_->Advance(milliseconds(11));
+    Check(0, {kAnn}, reply);
+    ASSERT_FALSE(reply.is_waiting());
+    allowed += reply.allowed() ? 1 : 0;
+  }
+  // 60 are left, and half of them are the other's.
+  EXPECT_GE(allowed, 29);
+  EXPECT_LE(allowed, 31);
+}
+
 TEST_F(DescriptorSharedTest, WhoWaitsIsToldOnce) {
   Start(1, kWindow);
   (*hosts_)[0].store.is_late = true;

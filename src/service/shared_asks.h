@@ -35,8 +35,8 @@ struct SharedAsk {
   std::uint32_t finding = 0;  // which finding of the check its answer is
   // Those with the same number, side by side, are taken whole or not at all.
   std::uint32_t whole = 0;
-  SharedName name = {};     // good while the check is being made; then it is only:
-  std::string called = {};  //   of a strict one
+  SharedName name = {};     // good while the check is being made, and then:
+  std::string called = {};  //   empty if nobody needed it yet
 
   // What came of it. Who waits has a number with the host that it waits for, 0 otherwise.
   std::uint64_t waiter = 0;
