@@ -112,6 +112,16 @@ TEST(MatchIndexTest, AnEmptyValueIsThereAndAnAbsentOneIsNot) {
   EXPECT_THAT(indexed.Find({}), ElementsAre(3));
 }
 
+TEST(MatchIndexTest, AnEmptyValueIsThereWhereverItLies) {
+  // Not what a request is found by: the path is that.
+  const Indexed matches({{Path("/a"), Is("host", PatternKind::kPresent, {""})},
+                         {Path("/a"), Is("host", PatternKind::kGlob, {"**"})},
+                         {Path("/a"), Not(Is("host", PatternKind::kPresent, {""}))}});
+  EXPECT_THAT(matches.Find({{"path", "/a"}, {"host", ""}}), ElementsAre(0, 1));
+  EXPECT_THAT(matches.Find({{"path", "/a"}, {"host", std::string_view()}}), ElementsAre(0, 1));
+  EXPECT_THAT(matches.Find({{"path", "/a"}}), ElementsAre(2));
+}
+
 TEST(MatchIndexTest, AConditionThatAllowsNothingNeverHolds) {
   const Indexed indexed({{Condition{"user", {}, false}}, {Condition{"user", {}, true}}});
   EXPECT_THAT(indexed.Find({{"user", "u"}}), ElementsAre(1));
