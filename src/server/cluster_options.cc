@@ -121,7 +121,10 @@ Result<std::optional<ClusterSettings>> Read(const ClusterTold& options) {
   redis.kind = *kind;
   for (const std::string& text : options.redis) {
     Result<net::Endpoint> endpoint = net::Endpoint::Parse(text);
-    if (!endpoint) return Error{"--redis: " + endpoint.error().message};
+    if (!endpoint) {
+      return Error{"--redis: '" + text + "' is no address of a Redis; write 10.0.0.5:6379, " +
+                   "unix:/run/redis.sock or tls:10.0.0.5:6380"};
+    }
     redis.endpoints.push_back(std::move(*endpoint));
   }
   if (redis.kind == RedisKind::kServer && redis.endpoints.size() > 1) {
