@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace weir {
 
@@ -78,6 +79,20 @@ class CoreCounters {
       }
     }
     AddSlowly(line, column, more);
+  }
+
+  // Add() of one in each of several lines.
+  void AddEach(std::span<const Line> lines, std::size_t column) noexcept {
+    const std::uint32_t thread = ThreadNumber::IfTaken();
+    Row* const row = thread < ThreadNumber::kShared ? rows_[thread].load(kAcquire) : &no_pads;
+    for (const Line line : lines) {
+      if (Cells* pad = row->pads[line.pad].load(kAcquire)) [[likely]] {
+        std::atomic<std::uint64_t>& cell = pad[line.place][column];
+        cell.store(cell.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      } else {
+        AddSlowly(line, column, 1);
+      }
+    }
   }
 
   // All that was counted before the call, by any thread; some of what is counted meanwhile.

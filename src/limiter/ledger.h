@@ -82,6 +82,34 @@ class Ledger {
   // Takes from all, or from none. Decision::limit_index counts the asks; `taken`, of the same size,
   // says what each had to say, and can be cancelled.
   Decision TakeAll(std::span<const Ask> asks, std::span<Reservation> taken, Instant now) noexcept;
+  // One key under one limit, where all but the values that the key is made of is known beforehand.
+  struct Part {
+    const Entered* limit = nullptr;
+    KeyHash offset{};  // of the key from the hash of its values: added to one half, xored to the other
+    Permits cost{1};
+    std::uint32_t values = 0;  // which of the hashes
+
+    [[nodiscard]] KeyHash KeyOf(std::span<const KeyHash> hashes) const noexcept {
+      const KeyHash& hash = hashes[values];
+      return {hash.low + offset.low, hash.high ^ offset.high};
+    }
+  };
+  static constexpr std::size_t kMostAtOnce = 8;
+  struct AtOnce {
+    enum class Outcome : std::uint8_t {
+      kAllowed,
+      kDenied,
+      kNothing,  // it takes more steps: nothing was done, and TakeAll() has to do it
+    };
+    Outcome outcome = Outcome::kAllowed;
+    std::uint32_t least = 0;  // if allowed: the part that has the least left, and how much that is
+    Permits remaining{UINT64_MAX};
+  };
+  // TakeAll() in the fewest steps, for who has no use for reservations (limiter/ledger_at_once.h).
+  // What part i has to say goes to `decision_of(i)`. REQUIRES: at most kMostAtOnce
+  template <typename DecisionOf>
+  AtOnce TakeAtOnce(std::span<const Part> parts, std::span<const KeyHash> hashes, Instant now,
+                    const DecisionOf& decision_of) noexcept;
   [[nodiscard]] Decision Peek(const Ask& ask, Instant now) noexcept;
   Reservation Reserve(const Ask& ask, Instant now) noexcept;
   Decision Charge(const Ask& ask, Instant now) noexcept;

@@ -111,6 +111,8 @@ class Values {
     ip_ = address != nullptr ? *address : Address::Parse(value);
   }
   [[nodiscard]] bool Has(Schema::Number number) const { return (present_ >> number & 1) != 0; }
+  // A bit for each that is there.
+  [[nodiscard]] std::uint64_t present() const { return present_; }
   // Empty if absent.
   [[nodiscard]] std::string_view operator[](Schema::Number number) const {
     if (!Has(number)) return {};

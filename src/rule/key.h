@@ -1,8 +1,8 @@
-// The bytes that a request's key is hashed from.
+// A request's key: the counter it belongs to, and the hash of the values it is made of.
 //
-// A key is the counter it belongs to and the values it is made of, each with its length, so that
-// ("ab", "c") and ("a", "bc") are two keys. Nothing of a client's input is a name of anything: it
-// goes into a hash with the process's seed, and that is all.
+// Several values are hashed each with its length, so that ("ab", "c") and ("a", "bc") are two keys.
+// Nothing of a client's input is a name of anything: it goes into a hash with the process's seed,
+// and that is all.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -12,11 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "base/copy_few.h"
 #include "rule/rulebook.h"
+#include "weir/keyed_limiter.h"
 
 namespace weir::rule {
 
@@ -89,6 +91,37 @@ class KeyBytes {
     }
   }
   return true;
+}
+
+// The hash of the values of `key`: the same for all counters that count by the same attributes.
+// Nothing if the request lacks one of them: then it has no such key.
+[[gnu::always_inline]] inline std::optional<KeyHash> HashValues(
+    std::span<const CompiledKeyPart> key, const Values& values, std::uint64_t seed) {
+  const auto hash = [seed](const void* data, std::size_t size) {
+    const XXH128_hash_t hashed = XXH3_128bits_withSeed(data, size, seed);
+    return KeyHash{hashed.low64, hashed.high64};
+  };
+  if (key.size() == 1) [[likely]] {
+    const CompiledKeyPart& part = key[0];
+    if (part.is_address) {
+      if (!values.ip()) return std::nullopt;
+      const Address& ip = *values.ip();
+      const Address masked = ip.Masked(ip.is_v4() ? part.bits.v4 : part.bits.v6);
+      return hash(masked.bytes().data(), masked.bytes().size());
+    }
+    if (!values.Has(part.attribute)) return std::nullopt;
+    const std::string_view value = values[part.attribute];
+    return hash(value.data(), value.size());
+  }
+  KeyBytes bytes(key.size(), seed);
+  if (!AddKey(key, values, bytes)) return std::nullopt;
+  return hash(bytes.bytes().data(), bytes.bytes().size());
+}
+
+// The key of these values in a counter. Both the hash and the counter's number are as good as
+// random, so that what they make together is too.
+constexpr KeyHash KeyIn(std::uint64_t counter, KeyHash values) {
+  return {values.low + counter, values.high ^ counter * 0x9E3779B97F4A7C15};
 }
 
 }  // namespace weir::rule

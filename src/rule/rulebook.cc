@@ -82,6 +82,7 @@ class Rulebook::Compiler {
     space.sources_ = RequestSources::Of(space.schema_);
     space.index_.emplace(matches, space.schema_);
     space.asked_ = AttributesOf(matches, space.schema_);
+    space.classes_ = ClassesOf(set, space.schema_);
     static std::atomic<std::uint64_t> serial{0};
     space.serial_ = ++serial;
     space.descriptors_.emplace(set.rules);
@@ -96,6 +97,20 @@ class Rulebook::Compiler {
       }
     }
     return {numbers.begin(), numbers.end()};
+  }
+
+  // By all that decides which rules and overrides count.
+  static ClassScheme ClassesOf(const RuleSet& set, const Schema& schema) {
+    std::vector<const Condition*> conditions;
+    const auto add = [&](const Match& match) {
+      for (const Condition& condition : match) conditions.push_back(&condition);
+    };
+    for (const Rule& rule : set.rules) {
+      if (rule.descriptor || rule.mode == Mode::kOff) continue;
+      add(rule.match);
+      for (const Override& other : rule.overrides) add(other.when);
+    }
+    return {conditions, schema};
   }
 
   // Gives each attribute that a rule speaks of its number. False if there are too many.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "rule/attribute.h"
+#include "rule/class_scheme.h"
 #include "rule/descriptor_tree.h"
 #include "rule/match_index.h"
 #include "rule/problem.h"
@@ -95,6 +96,9 @@ class Space {
   }
   // The attributes that it takes to find them.
   [[nodiscard]] std::span<const Schema::Number> asked() const { return asked_; }
+  // What tells requests apart that rules tell apart: which rules match, which overrides count, and
+  // which attributes are there.
+  [[nodiscard]] const ClassScheme& classes() const { return classes_; }
   // Of all that were ever compiled in this process, no other has it.
   [[nodiscard]] std::uint64_t serial() const { return serial_; }
   [[nodiscard]] const DescriptorTree& descriptors() const { return *descriptors_; }
@@ -109,6 +113,7 @@ class Space {
   RequestSources sources_;
   std::vector<CompiledRule> rules_;
   std::optional<MatchIndex> index_;
+  ClassScheme classes_;
   std::optional<DescriptorTree> descriptors_;
 };
 

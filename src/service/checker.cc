@@ -1,11 +1,15 @@
 #include "service/checker.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/check.h"
 #include "base/same_few.h"
+#include "limiter/ledger_at_once.h"
+#include "rule/key.h"
 #include "rule/match_memo.h"
+#include "service/check_plan.h"
 #include "service/count_check.h"
 #include "service/hits.h"
 #include "service/policy.h"
@@ -38,6 +42,11 @@ void Stretch(Decision& decision) {
 rule::MatchMemo& Memo() {
   thread_local constinit rule::MatchMemo memo;
   return memo;
+}
+
+CheckPlans& Plans() {
+  thread_local CheckPlans plans;
+  return plans;
 }
 
 Limit BanFor(Nanos time) { return Quota::Per(1, time).Burst(1); }
@@ -139,7 +148,21 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   const rule::Space& space = *reply.space_;
   if (reply.step_ == CheckReply::Step::kDone) return;
   if (reply.step_ == CheckReply::Step::kNew) {
-    Memo().Find(space, values, ledger_->seed(), reply.found_);
+    const CheckPlan* plan = Plans().Find(active, space, values);
+    if (plan == nullptr) {
+      Memo().Find(space, values, ledger_->seed(), reply.found_);
+    } else {
+      const bool is_simple = reply.cluster_ == nullptr && !request.cost &&
+                             request.intent == CheckRequest::Intent::kTake;
+      if (plan->is_short && is_simple && DecideByPlan(*plan, values, now, reply)) {
+        if (!options_.observe) return;
+        CountCheck(*plan, reply, space, active.counters);
+        if (!watch_.IsTurn(now)) return;
+        reply.found_ = plan->found;
+        return Show(request, values, now, reply);
+      }
+      reply.found_ = plan->found;
+    }
     reply.allowed_by_ = AllowListed(space, reply.found_, now);
   }
   if (reply.allowed_by_ == nullptr) Ask(request, values, now, reply);
@@ -149,6 +172,36 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   if (request.intent == CheckRequest::Intent::kLook || !options_.observe) return;
   CountCheck(reply, space, active.counters);
   if (watch_.IsTurn(now)) Show(request, values, now, reply);
+}
+
+bool Checker::DecideByPlan(const CheckPlan& plan, const rule::Values& values, Instant now,
+                           CheckReply& reply) {
+  using Taken = Ledger::AtOnce::Outcome;
+  std::array<KeyHash, CheckPlan::kMostParts> hashes;
+  for (std::size_t i = 0; i < plan.values.size(); ++i) {
+    hashes[i] = *rule::HashValues(plan.values[i], values, ledger_->seed());
+  }
+  for (const Ledger::Part& ban : plan.bans) {
+    if (!ledger_->Peek({ban.limit, ban.KeyOf(hashes)}, now)) return false;
+  }
+  reply.findings_ = plan.findings;
+  Finding* const findings = reply.findings_.data();
+  const Ledger::AtOnce taken =
+      ledger_->TakeAtOnce(plan.parts, hashes, now,
+                          [findings](std::size_t i) -> Decision& { return findings[i].decision; });
+  if (taken.outcome == Taken::kAllowed) [[likely]] {
+    if (!plan.parts.empty()) reply.decisive_ = findings + taken.least;
+    reply.remaining_ = taken.remaining;
+    return true;
+  }
+  // Whom to ban is found out the long way, and so is all that this way does not know.
+  if (taken.outcome == Taken::kNothing || !plan.bans.empty()) {
+    reply.findings_.clear();
+    return false;
+  }
+  reply.refused_ = true;
+  FindDecisive(reply);
+  return true;
 }
 
 // What refuses at once is found out here; what has to be taken is put aside for later. Inlined into

@@ -42,6 +42,8 @@
 
 namespace weir {
 
+struct CheckPlan;
+
 struct CheckRequest {
   enum class Intent : std::uint8_t {
     kTake,
@@ -245,6 +247,10 @@ class Checker {
   // after the fact: asks cost what the request does. `shared` is null of a limit of this host.
   template <typename Use>
   void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
+  // All of a check of which the plan is known and short. False, and nothing is done, if it takes
+  // more than that this time.
+  bool DecideByPlan(const CheckPlan& plan, const rule::Values& values, Instant now,
+                    CheckReply& reply);
   // Every rule that was found.
   void Ask(const CheckRequest& request, const rule::Values& values, Instant now, CheckReply& reply);
   void Collect(const Hit& hit, const rule::Values& values, Instant now, CheckReply& reply);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <span>
 
+#include "service/check_plan.h"
 #include "service/checker.h"
 #include "service/rule_counters.h"
 
@@ -50,6 +51,15 @@ inline void CountCheck(const CheckReply& reply, const rule::Space& space,
     counters.Count(*rule, worst);
   }
   counters.Count(space, OutcomeOf(reply));
+}
+
+// The same for what was decided by a plan that is short.
+inline void CountCheck(const CheckPlan& plan, const CheckReply& reply, const rule::Space& space,
+                       const RuleCounters::Lease& counters) noexcept {
+  static_assert(static_cast<int>(RuleOutcome::kAllowed) ==
+                static_cast<int>(RequestOutcome::kAllowed));
+  if (!reply.allowed() || plan.findings.empty()) return CountCheck(reply, space, counters);
+  counters.CountEach(plan.counters, static_cast<std::size_t>(RuleOutcome::kAllowed));
 }
 
 }  // namespace weir

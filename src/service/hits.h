@@ -19,9 +19,9 @@ void Checker::ForEachHit(const CheckRequest& request, const rule::Space& space,
       if (other != nullptr && counter.is_tier) continue;
       const rule::CompiledAllowance& allowance = other != nullptr ? *other : counter.allowance;
       if (allowance.kind == rule::CompiledAllowance::Kind::kUnlimited) continue;
-      rule::KeyBytes bytes(counter.id ^ allowance.salt, ledger_->seed());
-      if (!rule::AddKey(counter.key, values, bytes)) continue;
-      const KeyHash key = ledger_->Hash(bytes.bytes());
+      const auto hashed = rule::HashValues(counter.key, values, ledger_->seed());
+      if (!hashed) continue;
+      const KeyHash key = rule::KeyIn(counter.id ^ allowance.salt, *hashed);
       // Asking under a rule that counts failures is free.
       const bool looks_only = request.intent == CheckRequest::Intent::kLook ||
                               rule.rule->counts == rule::Counts::kFailures;

@@ -174,9 +174,8 @@ class Search {
   }
 
   KeyHash KeyOf(const Counter& counter, std::uint64_t salt, const rule::Values& values) const {
-    rule::KeyBytes bytes(counter.id ^ salt, ledger_.seed());
-    rule::AddKey(counter.key, values, bytes);
-    return ledger_.Hash(bytes.bytes());
+    return rule::KeyIn(counter.id ^ salt,
+                       rule::HashValues(counter.key, values, ledger_.seed()).value());
   }
 
   // Envoy's windows count on above their limit, and are compared with it: service/counting_window.h

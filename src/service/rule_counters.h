@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,6 +82,16 @@ class RuleCounters {
     }
     void Count(const rule::Space& space, RequestOutcome outcome) const noexcept {
       owner_->counters_.Add(spaces_[space.number()], static_cast<std::size_t>(outcome));
+    }
+    // Where that is counted, for who counts in several at once.
+    [[nodiscard]] CoreCounters::Line LineOf(const rule::CompiledRule& rule) const noexcept {
+      return rules_[rule.number];
+    }
+    [[nodiscard]] CoreCounters::Line LineOf(const rule::Space& space) const noexcept {
+      return spaces_[space.number()];
+    }
+    void CountEach(std::span<const CoreCounters::Line> lines, std::size_t outcome) const noexcept {
+      owner_->counters_.AddEach(lines, outcome);
     }
     // By outcome.
     [[nodiscard]] Sums Read(const rule::CompiledRule& rule) const noexcept;

@@ -1,0 +1,87 @@
+#include "rule/value_classes.h"
+
+#include <utility>
+
+namespace weir::rule {
+
+ValueClasses::ValueClasses(const PatternTrie& trie) : trie_(trie) { Begin(); }
+
+void ValueClasses::Begin() {
+  cells_.clear();
+  leaps_.assign(kLeaps, {});
+  classes_.clear();
+  sets_.clear();
+  rows_.clear();
+  start_ = AddRow(trie_.Start());
+}
+
+std::uint32_t ValueClasses::AddRow(PatternTrie::Nodes set) {
+  const auto row = static_cast<std::uint32_t>(cells_.size());
+  cells_.resize(cells_.size() + kRow, kNotKnown);
+  classes_.push_back(ClassOf(set));
+  rows_.emplace(set, row);
+  sets_.push_back(std::move(set));
+  return row;
+}
+
+ValueClasses::Class ValueClasses::ClassOf(const PatternTrie::Nodes& set) {
+  PatternTrie::Told told = trie_.TellOf(set);
+  if (!told.is_certain) return kUnknown;
+  constexpr std::size_t kMost = 0x7FFF;
+  if (by_patterns_.size() == kMost) return kUnknown;
+  const auto next = static_cast<Class>(kFirst + by_patterns_.size());
+  return by_patterns_.emplace(std::move(told.patterns), next).first->second;
+}
+
+ValueClasses::Class ValueClasses::OfRest(std::uint32_t row, const char* at,
+                                         std::string_view value) {
+  const std::uint32_t from = row;
+  const char* const leap_end = at + kWordBytes;
+  const std::uint64_t word = LoadWord(at);
+  const auto remember = [&](std::uint32_t to) {
+    Leap& leap = leaps_[PlaceOf(from, word)];
+    if (leap.candidate == word) leap = {word, from, to, 0};
+    leap.candidate = word;
+  };
+  for (const char* const end = value.data() + value.size(); at != end; ++at) {
+    if (at == leap_end) remember(row);
+    const std::uint32_t next = cells_[row + static_cast<unsigned char>(*at)];
+    if (next == kNotKnown) return Learn(value);
+    if (next >= kSettled) {
+      if (at < leap_end) remember(next);
+      return static_cast<Class>(next);
+    }
+    row = next;
+  }
+  if (at == leap_end) remember(row);
+  return classes_[row / kRow];
+}
+
+ValueClasses::Class ValueClasses::Learn(std::string_view value) {
+  std::uint32_t row = start_;
+  std::size_t added = 0;
+  for (const char c : value) {
+    const std::size_t cell = row + static_cast<unsigned char>(c);
+    if (cells_[cell] == kNotKnown) {
+      PatternTrie::Nodes set = trie_.Step(sets_[row / kRow], c);
+      if (trie_.IsSettled(set)) {
+        cells_[cell] = kSettled | ClassOf(set);
+      } else if (const auto known = rows_.find(set); known != rows_.end()) {
+        cells_[cell] = known->second;
+      } else {
+        if (sets_.size() == kMostRows) {
+          Begin();
+          return kUnknown;
+        }
+        if (added++ == kMostNew) return kUnknown;
+        const std::uint32_t next = AddRow(std::move(set));  // moves the cells
+        cells_[cell] = next;
+      }
+    }
+    row = cells_[cell];
+    if (row >= kSettled) return static_cast<Class>(row);
+  }
+  return classes_[row / kRow];
+}
+
+}  // namespace weir::rule

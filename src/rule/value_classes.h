@@ -1,0 +1,100 @@
+// Values of one attribute by what the rules' patterns have to say of them: two values that match
+// the same patterns are of one class.
+//
+// A path with a number in it is never the same twice, but its class is: it tells all that rules can
+// know of it. A value is read character by character, each a look into a table that leads from what
+// was known to what is known (pattern_trie.h). The table is made as values come, since most of what
+// could come never does; it is bounded, and begins anew when it is full.
+//
+// Thread safety: none; a thread has its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_words.h"
+#include "rule/pattern_trie.h"
+
+namespace weir::rule {
+
+class ValueClasses {
+ public:
+  using Class = std::uint16_t;
+  static constexpr Class kUnknown = 0;  // it takes more than reading to tell
+  static constexpr Class kAbsent = 1;   // there is no value
+  static constexpr Class kFirst = 2;    // of all others
+
+  // Of 1 KiB each.
+  static constexpr std::size_t kMostRows = 1024;
+  // That one value may add: who sends what nobody has sent before does not make others wait.
+  static constexpr std::size_t kMostNew = 64;
+
+  // `trie` outlives it.
+  explicit ValueClasses(const PatternTrie& trie);
+
+  [[nodiscard, gnu::always_inline]] Class Of(std::string_view value) {
+    const std::uint32_t* const cells = cells_.data();
+    const char* at = value.data();
+    const char* const end = at + value.size();
+    std::uint32_t row = start_;
+    // Eight characters at a time, where they were read before.
+    while (static_cast<std::size_t>(end - at) >= kWordBytes) {
+      const std::uint64_t word = LoadWord(at);
+      const Leap& leap = leaps_[PlaceOf(row, word)];
+      if (leap.word != word || leap.from != row) return OfRest(row, at, value);
+      row = leap.to;
+      if (row >= kSettled) return static_cast<Class>(row);
+      at += kWordBytes;
+    }
+    for (; at != end; ++at) {
+      const std::uint32_t next = cells[row + static_cast<unsigned char>(*at)];
+      if (next >= kSettled) return next != kNotKnown ? static_cast<Class>(next) : Learn(value);
+      row = next;
+    }
+    return classes_[row / kRow];
+  }
+
+  [[nodiscard]] std::size_t rows() const { return sets_.size(); }
+
+ private:
+  static constexpr std::uint32_t kRow = 256;
+  // What a cell leads to: a row, by the place of its first cell; or a class, if it cannot change
+  // any more.
+  static constexpr std::uint32_t kSettled = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t kNotKnown = ~std::uint32_t{0};
+
+  // From one row to another by eight characters; what is found this way is what single steps find.
+  // What comes twice in a row takes the place of another: numbers that never come again do not.
+  struct Leap {
+    std::uint64_t word = 0;
+    std::uint32_t from = kNotKnown;
+    std::uint32_t to = 0;
+    std::uint64_t candidate = 0;  // the word that came here last, and is not the one above
+  };
+  static constexpr std::size_t kLeaps = 1024;
+  static std::size_t PlaceOf(std::uint32_t row, std::uint64_t word) {
+    static_assert(kLeaps == std::size_t{1} << 10);
+    return (word ^ row) * 0x9E3779B97F4A7C15 >> (64 - 10);  // where all of the word is felt
+  }
+  // Of(), where the next leap is not known: by single steps to the end. Remembers the leap.
+  [[gnu::noinline]] Class OfRest(std::uint32_t row, const char* at, std::string_view value);
+  // Of(), where something is new on the way.
+  [[gnu::noinline]] Class Learn(std::string_view value);
+  void Begin();
+  std::uint32_t AddRow(PatternTrie::Nodes set);
+  Class ClassOf(const PatternTrie::Nodes& set);
+
+  const PatternTrie& trie_;
+  std::uint32_t start_ = 0;
+  std::vector<std::uint32_t> cells_;
+  std::vector<Leap> leaps_;
+  std::vector<Class> classes_;           // of a value that ends in a row
+  std::vector<PatternTrie::Nodes> sets_;  // what a row stands for
+  std::map<PatternTrie::Nodes, std::uint32_t> rows_;
+  std::map<std::vector<std::uint32_t>, Class> by_patterns_;  // stay when rows begin anew
+};
+
+}  // namespace weir::rule

@@ -1,0 +1,78 @@
+// What a check comes to, worked out once for all requests of a class.
+//
+// Which rules match, which allowances count and which keys there are is the same for all requests
+// of one class (rule/request_classes.h); only the values differ. Where nothing else has a say (no
+// shadow, no delay, no time at which something ends), a check is: hash the values, take from the
+// limits. Such a plan is short. Of all others it is only known which rules match.
+//
+// Thread safety: none; a thread has its own plans.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/core_counters.h"
+#include "limiter/ledger.h"
+#include "rule/attribute.h"
+#include "rule/request_classes.h"
+#include "rule/rulebook.h"
+#include "service/checker.h"
+
+namespace weir {
+
+struct CheckPlan {
+  static constexpr std::size_t kMostParts = Ledger::kMostAtOnce;
+
+  std::vector<std::uint32_t> found;  // the rules, as Space::Find() finds them
+  bool is_short = false;
+  // If it is short:
+  std::vector<std::span<const rule::CompiledKeyPart>> values;  // what keys are made of, each once
+  std::vector<Ledger::Part> bans;   // who is banned there is for the long way
+  std::vector<Ledger::Part> parts;  // one for each limit of each counter
+  std::vector<Finding> findings;    // of each part, without what it will say
+  std::vector<CoreCounters::Line> counters;  // that count what it allows
+};
+
+class CheckPlans {
+ public:
+  constexpr CheckPlans() = default;
+
+  // The plan for a request; null if its class cannot be told. Good until the next call.
+  [[gnu::always_inline]] const CheckPlan* Find(const ActiveRules& active, const rule::Space& space,
+                        const rule::Values& values) {
+    if (last_ == nullptr || last_->serial != space.serial()) Open(space);
+    const std::uint32_t number = last_->is_usable ? last_->classes->Of(values) : kNone;
+    if (number < last_->plans.size()) [[likely]] {
+      return &last_->plans[number];
+    }
+    return number != kNone ? Add(active, space, values) : GiveUp();
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = rule::RequestClasses::kNone;
+  static constexpr std::size_t kSpaces = 8;  // that are remembered at a time
+  // Of one namespace under one set of rules.
+  struct Known {
+    explicit Known(const rule::Space& space);
+    std::uint64_t serial;
+    bool is_usable;
+    std::unique_ptr<rule::RequestClasses> classes;
+    std::deque<CheckPlan> plans;  // by class
+  };
+
+  void Open(const rule::Space& space);
+  // Begins anew if there are too many classes.
+  const CheckPlan* GiveUp();
+  const CheckPlan* Add(const ActiveRules& active, const rule::Space& space,
+                       const rule::Values& values);
+
+  Known* last_ = nullptr;
+  std::array<std::unique_ptr<Known>, kSpaces> known_;
+};
+
+}  // namespace weir
