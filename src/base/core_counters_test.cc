@@ -36,6 +36,18 @@ TEST(CoreCountersTest, AColumnOfALineCountsByItself) {
   EXPECT_EQ(counters.Read(CoreCounters::LineOf(1)), CoreCounters::Sums{});
 }
 
+TEST(CoreCountersTest, SeveralLinesAreCountedInAtOnce) {
+  CoreCounters counters;
+  const std::vector<CoreCounters::Line> lines = {
+      CoreCounters::LineOf(0), CoreCounters::LineOf(10'000), CoreCounters::LineOf(3)};
+  for (int i = 0; i < 3; ++i) counters.AddEach(lines, 2);
+  counters.Add(lines[0], 2);
+  EXPECT_EQ(counters.Read(lines[0])[2], 4U);
+  EXPECT_EQ(counters.Read(lines[1])[2], 3U);
+  EXPECT_EQ(counters.Read(lines[2])[2], 3U);
+  EXPECT_EQ(counters.Read(CoreCounters::LineOf(1)), CoreCounters::Sums{});
+}
+
 TEST(CoreCountersTest, CountersOfDifferentObjectsAreApart) {
   CoreCounters one;
   CoreCounters other;

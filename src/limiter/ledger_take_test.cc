@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "limiter/ledger.h"
+#include "limiter/ledger_at_once.h"
 #include "weir/keyed_limiter.h"
 #include "weir/take_all.h"
 
@@ -104,34 +105,55 @@ TEST(LedgerTakeWindowTest, AWindowBesideABucketSaysWhatItHasLeftAndCanBeGivenBac
 
 // Who comes between the look and the taking of another sends it the long way, and nothing is lost
 // or given twice by that.
-TEST(ConcurrentLedgerTakeTest, ManyThreadsTakeFromTwoLimitsWhatThereIsAndNotOneMore) {
-  constexpr std::uint64_t kThreads = 4;
-  constexpr std::uint64_t kLess = 40'000;
-  constexpr std::uint64_t kMore = 60'000;
-  const auto ledger = std::move(Ledger::Open({.max_keys = 1000})).value();
-  const auto less = ledger->Enter(LimitOf("token_bucket 40000/100d")).value();
-  const auto more = ledger->Enter(LimitOf("token_bucket 60000/100d")).value();
-  const std::array<Ledger::Ask, 2> asks = {
-      {{less.get(), ledger->Hash("less")}, {more.get(), ledger->Hash("more")}}};
-  std::atomic<std::uint64_t> passed = 0;
-  const auto take = [&] {
+class ConcurrentLedgerTakeTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kLess = 40'000;
+  static constexpr std::uint64_t kMore = 60'000;
+
+  // Calls `take`, which says whether it got something, from several threads and then to the end.
+  template <typename Take>
+  void ExpectExactly(const Take& take) {
+    constexpr std::uint64_t kThreads = 4;
+    std::atomic<std::uint64_t> passed = 0;
+    std::vector<std::thread> threads;
+    for (std::uint64_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        for (std::uint64_t n = 0; n < kLess; ++n) passed += take() ? 1 : 0;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    while (take()) ++passed;
+    EXPECT_EQ(passed, kLess);
+    EXPECT_EQ(ledger_->Peek(asks_[0], kStart).remaining, Permits{0});
+    EXPECT_EQ(ledger_->Peek(asks_[1], kStart).remaining, Permits{kMore - kLess});
+  }
+  bool TakeAll() {
     std::array<Reservation, 2> taken;
-    if (!ledger->TakeAll(asks, taken, kStart)) return false;
-    ++passed;
-    return true;
-  };
-  std::vector<std::thread> threads;
-  for (std::uint64_t i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&] {
-      for (std::uint64_t n = 0; n < kLess; ++n) take();
-    });
+    return ledger_->TakeAll(asks_, taken, kStart).allowed();
   }
-  for (std::thread& thread : threads) thread.join();
-  while (take()) {
-  }
-  EXPECT_EQ(passed, kLess);
-  EXPECT_EQ(ledger->Peek(asks[0], kStart).remaining, Permits{0});
-  EXPECT_EQ(ledger->Peek(asks[1], kStart).remaining, Permits{kMore - kLess});
+
+  const std::unique_ptr<Ledger> ledger_ = std::move(Ledger::Open({.max_keys = 1000})).value();
+  const Ledger::LimitHandle less_ = ledger_->Enter(LimitOf("token_bucket 40000/100d")).value();
+  const Ledger::LimitHandle more_ = ledger_->Enter(LimitOf("token_bucket 60000/100d")).value();
+  const std::array<Ledger::Ask, 2> asks_ = {
+      {{less_.get(), ledger_->Hash("less")}, {more_.get(), ledger_->Hash("more")}}};
+};
+
+TEST_F(ConcurrentLedgerTakeTest, ManyThreadsTakeFromTwoLimitsWhatThereIsAndNotOneMore) {
+  ExpectExactly([&] { return TakeAll(); });
+}
+
+TEST_F(ConcurrentLedgerTakeTest, WhoTakesAtOnceAndHasToGiveUpHasTakenNothing) {
+  const std::array<KeyHash, 2> hashes = {{asks_[0].key, asks_[1].key}};
+  const std::array<Ledger::Part, 2> parts = {
+      {{.limit = less_.get(), .values = 0}, {.limit = more_.get(), .values = 1}}};
+  ExpectExactly([&] {
+    std::array<Decision, 2> decisions;
+    const Ledger::AtOnce taken = ledger_->TakeAtOnce(
+        parts, hashes, kStart, [&](std::size_t i) -> Decision& { return decisions[i]; });
+    if (taken.outcome == Ledger::AtOnce::Outcome::kNothing) return TakeAll();
+    return taken.outcome == Ledger::AtOnce::Outcome::kAllowed;
+  });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "service/check_plan.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 #include "rule/key.h"
 #include "service/rule_in_use.h"
@@ -107,14 +107,14 @@ const CheckPlan* CheckPlans::GiveUp() {
 
 const CheckPlan* CheckPlans::Add(const ActiveRules& active, const rule::Space& space,
                                  const rule::Values& values) {
-  CheckPlan& plan = last_->plans.emplace_back();
-  space.Find(values, plan.found);
-  Planner planner(active, values, plan);
-  plan.is_short = std::all_of(plan.found.begin(), plan.found.end(), [&](std::uint32_t number) {
+  auto plan = std::make_unique<CheckPlan>();
+  space.Find(values, plan->found);
+  Planner planner(active, values, *plan);
+  plan->is_short = std::all_of(plan->found.begin(), plan->found.end(), [&](std::uint32_t number) {
     return planner.Add(space.rules()[number]);
   });
-  plan.counters.push_back(active.counters.LineOf(space));
-  return &plan;
+  plan->counters.push_back(active.counters.LineOf(space));
+  return last_->plans.emplace_back(std::move(plan)).get();
 }
 
 }  // namespace weir

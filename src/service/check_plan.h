@@ -11,7 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -48,7 +47,7 @@ class CheckPlans {
     if (last_ == nullptr || last_->serial != space.serial()) Open(space);
     const std::uint32_t number = last_->is_usable ? last_->classes->Of(values) : kNone;
     if (number < last_->plans.size()) [[likely]] {
-      return &last_->plans[number];
+      return last_->plans[number].get();
     }
     return number != kNone ? Add(active, space, values) : GiveUp();
   }
@@ -62,7 +61,7 @@ class CheckPlans {
     std::uint64_t serial;
     bool is_usable;
     std::unique_ptr<rule::RequestClasses> classes;
-    std::deque<CheckPlan> plans;  // by class
+    std::vector<std::unique_ptr<const CheckPlan>> plans;  // by class
   };
 
   void Open(const rule::Space& space);
