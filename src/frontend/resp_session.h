@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,8 @@
 #include "wire/resp_request.h"
 
 namespace weir {
+
+class CheckShape;
 
 struct RespOptions {
   std::string password = {};       // empty: there is none
@@ -54,8 +57,9 @@ class RespSession {
   // is counted when it does.
   static constexpr std::uint64_t kMostFailedAuths = 3;
 
-  RespSession(Checker& checker, const RespOptions& options, ClusterSeat seat = {})
-      : checker_(checker), options_(options), checks_(seat), authorized_(!options.needs_auth()) {}
+  RespSession(Checker& checker, const RespOptions& options, ClusterSeat seat = {});
+  RespSession(RespSession&&) noexcept;
+  ~RespSession();
 
   // Answers all commands that are complete in `bytes`, in order, at one instant.
   Progress Serve(std::string_view bytes, Instant now, std::string& out);
@@ -103,6 +107,11 @@ class RespSession {
   // `request` lacks what the arguments say: the cost, which is set, and the attributes.
   CheckReply& DecideOne(CheckRequest& request, Arguments arguments);
   static void TellOne(const CheckReply& decided, wire::RespWriter& reply);
+  // Answers the first command of `bytes`, and returns its size, if it is a check of the same shape
+  // as the last one; 0 if not.
+  std::size_t CheckAgain(std::string_view bytes, wire::RespWriter& reply);
+  std::size_t CheckLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  void LearnShape(Arguments arguments, const CheckRequest& request);
 
   Checker& checker_;
   const RespOptions& options_;
@@ -111,6 +120,9 @@ class RespSession {
   CellReader redis_cell_{CellCommand::OfRedisCell};
   CellReader throttlecrab_{CellCommand::OfThrottlecrab};
   CheckSeries checks_;
+  // Of a check that was asked. Null: none was, or checks may have to wait, and are asked twice.
+  std::unique_ptr<CheckShape> shape_;
+  std::uint32_t misses_ = 0;                         // checks of another shape
   const Command* last_command_ = Commands().data();  // clients say the same again and again
   wire::RespVersion version_ = wire::RespVersion::k2;
   bool authorized_;

@@ -1,0 +1,30 @@
+#include "frontend/check_shape.h"
+
+namespace weir {
+
+void CheckShape::Learn(Arguments arguments, std::size_t first_name, const CheckRequest& request) {
+  serial_ = 0;
+  names_.clear();
+  if (!template_.Learn(arguments, first_name + 1)) return;
+  space_ = request.space;
+  request_ = request;
+  request_.space = space_;
+  request_.attributes = {};
+  for (std::size_t i = first_name; i < arguments.size(); i += 2) names_.emplace_back(arguments[i]);
+}
+
+void CheckShape::Bind(const rule::Space& space) {
+  serial_ = space.serial();
+  known_ = 0;
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const rule::Schema::Number* number = space.schema().Look(names_[i]);
+    if (number == nullptr) continue;
+    const std::uint64_t bit = std::uint64_t{1} << *number;
+    if ((seen & bit) != 0) continue;  // of one given twice, the first counts
+    seen |= bit;
+    numbers_[known_++] = {static_cast<std::uint8_t>(i), *number};
+  }
+}
+
+}  // namespace weir
