@@ -4,6 +4,8 @@ namespace weir {
 
 void CheckShape::Learn(Arguments arguments, std::size_t first_name, const CheckRequest& request) {
   serial_ = 0;
+  present_ = 0;
+  numbers_.fill(rule::Values::kNowhere);
   names_.clear();
   if (!template_.Learn(arguments, first_name + 1)) return;
   space_ = request.space;
@@ -15,15 +17,15 @@ void CheckShape::Learn(Arguments arguments, std::size_t first_name, const CheckR
 
 void CheckShape::Bind(const rule::Space& space) {
   serial_ = space.serial();
-  known_ = 0;
-  std::uint64_t seen = 0;
+  present_ = 0;
   for (std::size_t i = 0; i < names_.size(); ++i) {
+    numbers_[i] = rule::Values::kNowhere;
     const rule::Schema::Number* number = space.schema().Look(names_[i]);
     if (number == nullptr) continue;
     const std::uint64_t bit = std::uint64_t{1} << *number;
-    if ((seen & bit) != 0) continue;  // of one given twice, the first counts
-    seen |= bit;
-    numbers_[known_++] = {static_cast<std::uint8_t>(i), *number};
+    if ((present_ & bit) != 0) continue;  // of one given twice, the first counts
+    present_ |= bit;
+    numbers_[i] = *number;
   }
 }
 

@@ -38,40 +38,31 @@ class CheckShape {
   void Learn(Arguments arguments, std::size_t first_name, const CheckRequest& request);
 
   // The size of the command that `bytes` begin with, or 0 if it is not all there or of another
-  // shape. Until the next call, request() and Fill() are what it asks.
-  std::size_t Read(std::string_view bytes) {
+  // shape. Puts into `values`, which are `present()` so far, what it says.
+  std::size_t Read(std::string_view bytes, rule::Values& values) const {
+    static_assert(wire::RespTemplate::kLongestWord <= rule::Values::kLongest);
     return template_.Read(bytes, [&](std::size_t gap, std::string_view value) {
-      values_[gap] = value;
+      values.Put(numbers_[gap], value);
       return value != kNext;
     });
   }
-  // Without its attributes.
+  // What each of them asks for, but for its attributes.
   [[nodiscard]] const CheckRequest& request() const { return request_; }
-  // Sets those that the rules of `space` ask for. REQUIRES: `values` are of its schema, and empty
-  void Fill(const rule::Space& space, rule::Values& values) {
-    if (space.serial() != serial_) Bind(space);
-    for (std::size_t i = 0; i < known_; ++i)
-      values.Set(numbers_[i].number, values_[numbers_[i].gap]);
-  }
+
+  // Whether values are put where the rules of `space` look for them; from Bind() on they are.
+  [[nodiscard]] bool IsBoundTo(const rule::Space& space) const { return space.serial() == serial_; }
+  void Bind(const rule::Space& space);
+  // Those of its attributes that these rules ask for.
+  [[nodiscard]] std::uint64_t present() const { return present_; }
 
  private:
-  // Which value has which number in a schema.
-  struct Numbered {
-    std::uint8_t gap;
-    rule::Schema::Number number;
-  };
-
-  void Bind(const rule::Space& space);
-
   wire::RespTemplate template_;
   CheckRequest request_;
   std::string space_;
   std::vector<std::string> names_;
-  // As the rules with this serial have it: those of the values that they ask for.
-  std::uint64_t serial_ = 0;  // 0: none has
-  std::size_t known_ = 0;
-  std::array<Numbered, wire::RespTemplate::kMostGaps> numbers_{};
-  std::array<std::string_view, wire::RespTemplate::kMostGaps> values_;
+  std::uint64_t serial_ = 0;  // of the rules it is bound to; none have 0
+  std::uint64_t present_ = 0;
+  std::array<rule::Schema::Number, wire::RespTemplate::kMostGaps> numbers_{};  // of each value
 };
 
 }  // namespace weir

@@ -26,28 +26,51 @@ bool IsNext(std::string_view text) { return text == CheckShape::kNext; }
 // who has two of them is understood the short way in half of what he says.
 constexpr std::uint32_t kPatience = 8;
 
+// Of a rule whose answer is written in one go.
+constexpr std::size_t kShortName = 128;
+// Of seven parts, one of them such a name.
+constexpr std::size_t kShortAnswer = 7 * RespWriter::kMostOfNumber + kShortName + 2 + 4;
+static_assert(kShortAnswer <= TextRow::kMostReserved);
+
+std::int64_t LimitOf(const Finding& finding) {
+  return finding.limit != nullptr ? static_cast<std::int64_t>(QuotaOf(*finding.limit).count) : 0;
+}
+
 }  // namespace
 
 // Inlined: it is all that most commands have to say.
 [[gnu::always_inline]] inline void RespSession::TellOne(const CheckReply& decided,
                                                         RespWriter& reply) {
+  const Finding* const decisive = decided.decisive();
+  const bool allowed = decided.allowed();
+  const std::string_view rule =
+      decisive != nullptr ? std::string_view(decisive->rule->rule->name) : std::string_view();
+  if (decisive == nullptr || rule.size() > kShortName) return TellSeldom(decided, reply);
+  // Each number is worked out where it is written: so few have to be kept meanwhile.
+  char* to = reply.Reserve(kShortAnswer);
+  to = allowed ? Put(to, "*7\r\n:1\r\n") : Put(to, "*7\r\n:0\r\n");
+  to = RespWriter::PutBulk(to, rule);
+  to = RespWriter::PutInteger(to, LimitOf(*decisive));
+  to = RespWriter::PutInteger(to, static_cast<std::int64_t>(decided.remaining().count));
+  to = RespWriter::PutInteger(to, allowed ? 0 : MillisUp(decisive->decision.retry_after));
+  to = RespWriter::PutInteger(to, MillisUp(decisive->decision.reset_after));
+  const Nanos wait = decided.wait();
+  reply.Use(RespWriter::PutInteger(to, wait == Nanos(0) ? 0 : MillisUp(wait)));
+}
+
+void RespSession::TellSeldom(const CheckReply& decided, RespWriter& reply) {
   const Finding* decisive = decided.decisive();
   reply.Array(7);
   reply.Integer(decided.allowed() ? 1 : 0);
-  std::int64_t limit = -1;
-  std::int64_t remaining = -1;
-  if (decisive == nullptr) {
+  if (decisive == nullptr) {  // no rule had a say
     reply.Null();
-  } else {
-    reply.Bulk(decisive->rule->rule->name);
-    limit =
-        static_cast<std::int64_t>(decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0);
-    remaining = static_cast<std::int64_t>(decided.remaining().count);
+    reply.Integers(-1, -1, 0, 0, MillisUp(decided.wait()));
+    return;
   }
-  const Nanos retry = decisive != nullptr ? decisive->decision.retry_after : Nanos(0);
-  const Nanos reset = decisive != nullptr ? decisive->decision.reset_after : Nanos(0);
-  reply.Integers(limit, remaining, decided.allowed() ? 0 : MillisUp(retry), MillisUp(reset),
-                 MillisUp(decided.wait()));
+  reply.Bulk(decisive->rule->rule->name);
+  reply.Integers(LimitOf(*decisive), static_cast<std::int64_t>(decided.remaining().count),
+                 decided.allowed() ? 0 : MillisUp(decisive->decision.retry_after),
+                 MillisUp(decisive->decision.reset_after), MillisUp(decided.wait()));
 }
 
 // WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...
@@ -125,12 +148,16 @@ void RespSession::LearnShape(Arguments arguments, const CheckRequest& request) {
 }
 
 std::size_t RespSession::CheckLikeLast(std::string_view bytes, RespWriter& reply) {
-  const std::size_t size = shape_->Read(bytes);
+  rule::Values values(shape_->present());
+  const std::size_t size = shape_->Read(bytes, values);
   if (size == 0) return 0;
   CheckReply& decided = checks_.Next();
   if (const rule::Space* space = checker_.Open(shape_->request().space, decided)) {
-    rule::Values values(space->schema());
-    shape_->Fill(*space, values);
+    if (!shape_->IsBoundTo(*space)) [[unlikely]] {
+      shape_->Bind(*space);
+      return CheckLikeLast(bytes, reply);
+    }
+    values.Finish();
     checker_.Decide(shape_->request(), values, now_, decided);
   }
   TellOne(decided, reply);

@@ -107,6 +107,8 @@ class RespSession {
   // `request` lacks what the arguments say: the cost, which is set, and the attributes.
   CheckReply& DecideOne(CheckRequest& request, Arguments arguments);
   static void TellOne(const CheckReply& decided, wire::RespWriter& reply);
+  // The same, part by part, whatever it is.
+  static void TellSeldom(const CheckReply& decided, wire::RespWriter& reply);
   // Answers the first command of `bytes`, and returns its size, if it is a check of the same shape
   // as the last one; 0 if not.
   std::size_t CheckAgain(std::string_view bytes, wire::RespWriter& reply);

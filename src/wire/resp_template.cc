@@ -7,9 +7,15 @@
 #include "wire/resp_reply.h"
 
 namespace weir::wire {
+namespace {
+
+constexpr std::string_view kLineEnd = "\r\n";
+
+}  // namespace
 
 bool RespTemplate::Learn(Arguments arguments, std::size_t first_gap) {
   gaps_ = 0;
+  first_needs_ = SIZE_MAX;
   WEIR_CHECK(first_gap > 0 && first_gap < arguments.size());
   WEIR_CHECK((arguments.size() - first_gap) % 2 == 1);
   const std::size_t gaps = (arguments.size() - first_gap) / 2 + 1;
@@ -32,11 +38,17 @@ bool RespTemplate::Learn(Arguments arguments, std::size_t first_gap) {
     same += '$';
     if (learned + same.size() > kMostBytes) return false;
     std::copy(same.begin(), same.end(), same_.begin() + static_cast<std::ptrdiff_t>(learned));
-    sizes_[(i - first_gap) / 2] = static_cast<std::uint16_t>(same.size());
+    row_[(i - first_gap) / 2].before = static_cast<std::uint16_t>(same.size());
     learned += same.size();
-    same = "\r\n";  // the end of what is in the gap
+    same = kLineEnd;  // the end of what is in the gap
   }
   gaps_ = gaps;
+  first_needs_ = row_[0].before + kSmallestGap;
+  for (std::size_t i = 0; i < gaps; ++i) {
+    const bool is_last = i + 1 == gaps;
+    row_[i].behind =
+        static_cast<std::uint16_t>(is_last ? kLineEnd.size() : row_[i + 1].before + kSmallestGap);
+  }
   return true;
 }
 

@@ -36,14 +36,14 @@ class RespTemplate {
   // there, or `use(gap, word)` said of one of its words that it may not be in a gap.
   template <typename Use>
   [[gnu::always_inline]] std::size_t Read(std::string_view bytes, const Use& use) const {
+    if (bytes.size() < first_needs_) return 0;
     const char* same = same_.data();
     std::size_t at = 0;
-    for (std::size_t gap = 0; gap < gaps_; ++gap) {
-      const std::size_t size = sizes_[gap];
-      if (bytes.size() < at + size + kSmallestGap) return 0;
-      if (!SameWords(bytes.data() + at, same, size)) return 0;
-      same += size;
-      at += size;
+    for (std::size_t i = 0; i < gaps_; ++i) {
+      const Gap& gap = row_[i];
+      if (!SameWords(bytes.data() + at, same, gap.before)) return 0;
+      same += gap.before;
+      at += gap.before;
       // As the reader of commands does it: what is left of the line when what it should be is taken
       // away is the number, and anything wrong makes it too large.
       const std::uint32_t line = LoadFour(bytes.data() + at);
@@ -58,12 +58,11 @@ class RespTemplate {
         if (bytes[at + 4] != '\n' || !ReadThreeDigits(line ^ kThreeDigits, length)) return 0;
         at += 5;
       }
-      // Whether it ends there is seen with what follows.
-      if (bytes.size() < at + length) return 0;
-      if (!use(gap, std::string_view(bytes.data() + at, length))) return 0;
+      // Whether it ends where it says is seen with what follows.
+      if (bytes.size() < at + length + gap.behind) return 0;
+      if (!use(i, std::string_view(bytes.data() + at, length))) return 0;
       at += length;
     }
-    if (gaps_ == 0 || bytes.size() < at + 2) return 0;
     return bytes[at] == '\r' && bytes[at + 1] == '\n' ? at + 2 : 0;
   }
 
@@ -88,9 +87,14 @@ class RespTemplate {
     return hundreds - 1 < 9 && tens <= 9 && ones <= 9;
   }
 
+  struct Gap {
+    std::uint16_t before = 0;  // bytes that are the same, up to the $ of its length
+    std::uint16_t behind = 0;  // bytes there are behind its word, at least
+  };
+
   std::size_t gaps_ = 0;
-  // What comes before each gap, up to the $ of its length; one behind the other.
-  std::array<std::uint16_t, kMostGaps> sizes_{};
+  std::size_t first_needs_ = SIZE_MAX;  // bytes to be there before the first length is looked at
+  std::array<Gap, kMostGaps> row_{};
   std::array<char, kMostBytes> same_{};
 };
 
