@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/byte_block.h"
 #include "base/byte_words.h"
 
 namespace weir {
@@ -21,18 +22,21 @@ inline bool SameFew(std::string_view one, std::string_view other) {
   return true;
 }
 
-// The same of two texts of one size that is eight at least: two words at a time, from both ends.
+// The same of two texts of one size, which is eight at least.
 [[gnu::always_inline]] inline bool SameWords(const char* one, const char* other, std::size_t size) {
-  const auto differ = [&](std::size_t at) { return LoadWord(one + at) ^ LoadWord(other + at); };
-  const std::size_t last = size - kWordBytes;
-  std::uint64_t differs = differ(0) | differ(last);
-  if (size > 2 * kWordBytes) {
-    differs |= differ(kWordBytes) | differ(last - kWordBytes);
-    for (std::size_t at = 2 * kWordBytes; at + kWordBytes < last; at += kWordBytes) {
-      if (differ(at) != 0) return false;  // not collected: a loop over so few is not to be unrolled
-    }
+  if (size <= ByteBlock::kSize) {
+    const std::size_t last = size - kWordBytes;
+    return ((LoadWord(one) ^ LoadWord(other)) | (LoadWord(one + last) ^ LoadWord(other + last))) ==
+           0;
   }
-  return differs == 0;
+  const auto same = [&](std::size_t at) {
+    return ByteBlock(one + at).Equal(ByteBlock(other + at));
+  };
+  const std::size_t last = size - ByteBlock::kSize;
+  for (std::size_t at = ByteBlock::kSize; at < last; at += ByteBlock::kSize) {
+    if (same(at) != kAllMarks) return false;
+  }
+  return (same(0) & same(last)) == kAllMarks;
 }
 
 }  // namespace weir
