@@ -22,10 +22,6 @@ constexpr std::string_view kCost = "COST";
 // In capitals only, as values come in any case.
 bool IsNext(std::string_view text) { return text == CheckShape::kNext; }
 
-// A shape holds what is said again, so a command of another is not taken for the new one at once:
-// who has two of them is understood the short way in half of what he says.
-constexpr std::uint32_t kPatience = 8;
-
 // Of a rule whose answer is written in one go.
 constexpr std::size_t kShortName = 128;
 // Of seven parts, one of them such a name.
@@ -142,23 +138,23 @@ CheckReply& RespSession::DecideOne(CheckRequest& request, Arguments arguments) {
 }
 
 void RespSession::LearnShape(Arguments arguments, const CheckRequest& request) {
-  if (misses_++ % kPatience != 0) return;
-  if (shape_ == nullptr) shape_ = std::make_unique<CheckShape>();
-  shape_->Learn(arguments, request.cost ? 4 : 2, request);
+  if (check_misses_++ % kPatience != 0) return;
+  if (check_shape_ == nullptr) check_shape_ = std::make_unique<CheckShape>();
+  check_shape_->Learn(arguments, request.cost ? 4 : 2, request);
 }
 
 std::size_t RespSession::CheckLikeLast(std::string_view bytes, RespWriter& reply) {
-  rule::Values values(shape_->present());
-  const std::size_t size = shape_->Read(bytes, values);
+  rule::Values values(check_shape_->present());
+  const std::size_t size = check_shape_->Read(bytes, values);
   if (size == 0) return 0;
   CheckReply& decided = checks_.Next();
-  if (const rule::Space* space = checker_.Open(shape_->request().space, decided)) {
-    if (!shape_->IsBoundTo(*space)) [[unlikely]] {
-      shape_->Bind(*space);
+  if (const rule::Space* space = checker_.Open(check_shape_->request().space, decided)) {
+    if (!check_shape_->IsBoundTo(*space)) [[unlikely]] {
+      check_shape_->Bind(*space);
       return CheckLikeLast(bytes, reply);
     }
     values.Finish();
-    checker_.Decide(shape_->request(), values, now_, decided);
+    checker_.Decide(check_shape_->request(), values, now_, decided);
   }
   TellOne(decided, reply);
   return size;

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/ascii.h"
+#include "frontend/cell_shape.h"
 #include "frontend/check_shape.h"
-#include "service/policy.h"
 
 namespace weir {
 namespace {
@@ -126,11 +126,14 @@ RespSession::~RespSession() = default;
   return true;
 }
 
-// Inlined: who never asks for a check does not pay for a call.
-[[gnu::always_inline]] inline std::size_t RespSession::CheckAgain(std::string_view bytes,
-                                                                  RespWriter& reply) {
-  const bool may_be = shape_ != nullptr && authorized_ && !reader_.has_begun();
-  return may_be ? CheckLikeLast(bytes, reply) : 0;
+// Clients say the same again and again. Inlined: who does not, does not pay for a call.
+[[gnu::always_inline]] inline std::size_t RespSession::RunLikeLast(std::string_view bytes,
+                                                                   RespWriter& reply) {
+  if (!authorized_ || reader_.has_begun()) return 0;
+  std::size_t size = 0;
+  if (check_shape_ != nullptr) size = CheckLikeLast(bytes, reply);
+  if (size == 0 && cell_shape_ != nullptr) size = ThrottleLikeLast(bytes, reply);
+  return size;
 }
 
 RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, std::string& out) {
@@ -146,7 +149,7 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
     }
     if (progress.consumed == bytes.size()) break;  // most reads end where a command does
     const std::string_view unread = bytes.substr(progress.consumed);
-    if (const std::size_t size = CheckAgain(unread, reply)) {
+    if (const std::size_t size = RunLikeLast(unread, reply)) {
       progress.consumed += size;
       ++progress.requests;
       continue;
@@ -192,74 +195,6 @@ void RespSession::AskAhead(std::string_view bytes) {
     bytes.remove_prefix(request.consumed);
   }
   reader_ = wire::RespReader();
-}
-
-// What both dialects say, each in its own order and in its own words for "not at all".
-struct RespSession::Throttled {
-  Decision decision;
-  std::int64_t limit;
-
-  [[nodiscard]] std::int64_t remaining() const {
-    return static_cast<std::int64_t>(decision.remaining.count);
-  }
-  [[nodiscard]] std::int64_t retry(std::int64_t if_allowed) const {
-    if (decision) return if_allowed;
-    return decision.verdict == Verdict::kNever ? -1 : SecondsUp(decision.retry_after);
-  }
-  [[nodiscard]] std::int64_t reset() const { return SecondsUp(decision.reset_after); }
-};
-
-// Nothing if the command makes no sense, and the client was told so.
-[[gnu::always_inline]] inline std::optional<RespSession::Throttled> RespSession::Decide(
-    CellReader& reader, Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand>& command = reader.Read(arguments);
-  if (!command) {
-    reply.Error(command.error().message);
-    return std::nullopt;
-  }
-  const Decision decision = command->Run(checker_.ledger(), now_);
-  if (checker_.observes()) checker_.counters().CountCell(decision.allowed());
-  return Throttled{decision, command->limit};
-}
-
-void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
-  const auto said = Decide(redis_cell_, arguments, reply);
-  if (!said) return;
-  reply.ArrayOfIntegers(said->decision ? 0 : 1, said->limit, said->remaining(), said->retry(-1),
-                        said->reset());
-}
-
-void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
-  const auto said = Decide(throttlecrab_, arguments, reply);
-  if (!said) return;
-  reply.ArrayOfIntegers(said->decision ? 1 : 0, said->limit, said->remaining(), said->reset(),
-                        said->retry(0));
-}
-
-void RespSession::Delete(Arguments arguments, RespWriter& reply) {
-  std::int64_t deleted = 0;
-  for (const std::string_view key : arguments.subspan(1)) {
-    if (CellCommand::ForgottenIn(checker_.ledger(), key, now_) > Nanos(0)) ++deleted;
-    CellCommand::Forget(checker_.ledger(), key, now_);
-  }
-  reply.Integer(deleted);
-}
-
-void RespSession::Exists(Arguments arguments, RespWriter& reply) {
-  std::int64_t found = 0;
-  for (const std::string_view key : arguments.subspan(1)) {
-    if (CellCommand::ForgottenIn(checker_.ledger(), key, now_) > Nanos(0)) ++found;
-  }
-  reply.Integer(found);
-}
-
-void RespSession::TimeToLive(Arguments arguments, RespWriter& reply) {
-  const Nanos left = CellCommand::ForgottenIn(checker_.ledger(), arguments[1], now_);
-  if (left == Nanos(0)) {
-    reply.Integer(-2);  // there is no such key
-  } else {
-    reply.Integer(IsWord(arguments[0], "TTL") ? SecondsUp(left) : MillisUp(left));
-  }
 }
 
 }  // namespace weir

@@ -29,7 +29,9 @@
 
 namespace weir {
 
+class CellShape;
 class CheckShape;
+enum class CellDialect : std::uint8_t;
 
 struct RespOptions {
   std::string password = {};       // empty: there is none
@@ -93,8 +95,9 @@ class RespSession {
   [[nodiscard]] bool IsToken(std::string_view user, std::string_view secret) const;
 
   void ListCommands(Arguments arguments, wire::RespWriter& reply);
-  struct Throttled;
-  std::optional<Throttled> Decide(CellReader& reader, Arguments arguments, wire::RespWriter& reply);
+  void Decide(const CellCommand& command, CellDialect dialect, wire::RespWriter& reply);
+  void ReadCell(CellReader& reader, CellDialect dialect, Arguments arguments,
+                wire::RespWriter& reply);
   void CellThrottle(Arguments arguments, wire::RespWriter& reply);
   void Throttle(Arguments arguments, wire::RespWriter& reply);
   void Check(Arguments arguments, wire::RespWriter& reply);
@@ -109,11 +112,16 @@ class RespSession {
   static void TellOne(const CheckReply& decided, wire::RespWriter& reply);
   // The same, part by part, whatever it is.
   static void TellSeldom(const CheckReply& decided, wire::RespWriter& reply);
-  // Answers the first command of `bytes`, and returns its size, if it is a check of the same shape
-  // as the last one; 0 if not.
-  std::size_t CheckAgain(std::string_view bytes, wire::RespWriter& reply);
-  std::size_t CheckLikeLast(std::string_view bytes, wire::RespWriter& reply);
   void LearnShape(Arguments arguments, const CheckRequest& request);
+
+  // Answers the first command of `bytes`, and returns its size, if only its values differ from
+  // those of one before; 0 if it is any other.
+  std::size_t RunLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  std::size_t CheckLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  std::size_t ThrottleLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  // A command that is not like the last one of its kind is not remembered at once: who says two
+  // kinds in turns is understood the short way in half of what he says. Of so many, one is.
+  static constexpr std::uint32_t kPatience = 8;
 
   Checker& checker_;
   const RespOptions& options_;
@@ -122,9 +130,12 @@ class RespSession {
   CellReader redis_cell_{CellCommand::OfRedisCell};
   CellReader throttlecrab_{CellCommand::OfThrottlecrab};
   CheckSeries checks_;
-  // Of a check that was asked. Null: none was, or checks may have to wait, and are asked twice.
-  std::unique_ptr<CheckShape> shape_;
-  std::uint32_t misses_ = 0;                         // checks of another shape
+  // Of commands that were said. Null: none was; of checks also if they may have to wait, and are
+  // then asked twice.
+  std::unique_ptr<CheckShape> check_shape_;
+  std::unique_ptr<CellShape> cell_shape_;
+  std::uint32_t check_misses_ = 0;  // those that were not like the last
+  std::uint32_t cell_misses_ = 0;
   const Command* last_command_ = Commands().data();  // clients say the same again and again
   wire::RespVersion version_ = wire::RespVersion::k2;
   bool authorized_;

@@ -1,6 +1,7 @@
 #include "wire/resp_template.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "base/check.h"
@@ -9,46 +10,50 @@
 namespace weir::wire {
 namespace {
 
-constexpr std::string_view kLineEnd = "\r\n";
+// A command is looked at more closely only if it is short enough to be learned.
+bool IsShort(RespTemplate::Arguments arguments) {
+  constexpr std::size_t kMostWords = 64;  // as many as there are bits for gaps
+  return arguments.size() <= kMostWords &&
+         std::all_of(arguments.begin(), arguments.end(),
+                     [](std::string_view word) { return word.size() <= RespTemplate::kMostBytes; });
+}
 
 }  // namespace
 
-bool RespTemplate::Learn(Arguments arguments, std::size_t first_gap) {
+bool RespTemplate::Learn(Arguments arguments, std::uint64_t gaps) {
+  WEIR_CHECK(gaps != 0 && (gaps & 1) == 0 && (gaps & gaps << 1) == 0);
   gaps_ = 0;
   first_needs_ = SIZE_MAX;
-  WEIR_CHECK(first_gap > 0 && first_gap < arguments.size());
-  WEIR_CHECK((arguments.size() - first_gap) % 2 == 1);
-  const std::size_t gaps = (arguments.size() - first_gap) / 2 + 1;
-  if (gaps > kMostGaps) return false;
-  // Nothing is written of what is too long anyway.
-  if (std::any_of(arguments.begin(), arguments.end(),
-                  [](std::string_view word) { return word.size() > kMostBytes; })) {
-    return false;
-  }
+  if (!IsShort(arguments)) return false;
   std::string same;
   std::size_t learned = 0;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const bool is_gap = i >= first_gap && (i - first_gap) % 2 == 0;
-    {
-      RespWriter writer(same, RespVersion::k2);
-      if (i == 0) writer.Array(arguments.size());
-      if (!is_gap) writer.Bulk(arguments[i]);
-    }
-    if (!is_gap) continue;
-    same += '$';
-    if (learned + same.size() > kMostBytes) return false;
-    std::copy(same.begin(), same.end(), same_.begin() + static_cast<std::ptrdiff_t>(learned));
-    row_[(i - first_gap) / 2].before = static_cast<std::uint16_t>(same.size());
+  std::size_t count = 0;
+  const auto learn = [&] {
+    const bool fits = learned + same.size() <= same_.size();
+    if (fits) std::memcpy(same_.data() + learned, same.data(), same.size());
     learned += same.size();
-    same = kLineEnd;  // the end of what is in the gap
+    return fits;
+  };
+  RespWriter(same, RespVersion::k2).Array(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if ((gaps >> i & 1) == 0) {
+      RespWriter(same, RespVersion::k2).Bulk(arguments[i]);
+      continue;
+    }
+    same += '$';
+    if (count == kMostGaps || !learn()) return false;
+    row_[count++].before = static_cast<std::uint16_t>(same.size());
+    same = "\r\n";  // the end of what is in the gap
   }
-  gaps_ = gaps;
+  if (!learn()) return false;
+  WEIR_CHECK(count > 0);
+  rest_ = same.size();
   first_needs_ = row_[0].before + kSmallestGap;
-  for (std::size_t i = 0; i < gaps; ++i) {
-    const bool is_last = i + 1 == gaps;
-    row_[i].behind =
-        static_cast<std::uint16_t>(is_last ? kLineEnd.size() : row_[i + 1].before + kSmallestGap);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t behind = i + 1 == count ? rest_ : row_[i + 1].before + kSmallestGap;
+    row_[i].behind = static_cast<std::uint16_t>(behind);
   }
+  gaps_ = count;
   return true;
 }
 

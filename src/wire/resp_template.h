@@ -27,10 +27,10 @@ class RespTemplate {
   // Of a command that fits.
   static constexpr std::size_t kLongestCommand = kMostBytes + kMostGaps * (kLongestWord + 7);
 
-  // Commands that differ from `arguments` in every second word only, and that from the one at
-  // `first_gap` to the last. False if they are too long or too many: then nothing fits.
-  // REQUIRES: first_gap > 0, and that the last word is a gap
-  bool Learn(Arguments arguments, std::size_t first_gap);
+  // Commands that differ from `arguments` in words at `gaps` only, a bit for each. False if they
+  // are too long or too many: then nothing fits. REQUIRES: there is a gap, the first word is none,
+  // and none follows another
+  bool Learn(Arguments arguments, std::uint64_t gaps);
 
   // The size of the command that `bytes` begin with, or 0 if it does not fit, not all of it is
   // there, or `use(gap, word)` said of one of its words that it may not be in a gap.
@@ -63,12 +63,14 @@ class RespTemplate {
       if (!use(i, std::string_view(bytes.data() + at, length))) return 0;
       at += length;
     }
-    return bytes[at] == '\r' && bytes[at + 1] == '\n' ? at + 2 : 0;
+    if (rest_ == kLineEnd) return bytes[at] == '\r' && bytes[at + 1] == '\n' ? at + kLineEnd : 0;
+    return SameWords(bytes.data() + at, same, rest_) ? at + rest_ : 0;
   }
 
   [[nodiscard]] std::size_t gaps() const { return gaps_; }
 
  private:
+  static constexpr std::size_t kLineEnd = 2;
   static constexpr std::size_t kSmallestGap = 5;              // 0 CR LF CR LF
   static constexpr std::uint32_t kOneDigit = 0x0A'0D'30;      // 0 CR LF
   static constexpr std::uint32_t kTwoDigits = 0x0A0D'3030;    // 00 CR LF
@@ -95,6 +97,7 @@ class RespTemplate {
   std::size_t gaps_ = 0;
   std::size_t first_needs_ = SIZE_MAX;  // bytes to be there before the first length is looked at
   std::array<Gap, kMostGaps> row_{};
+  std::size_t rest_ = kLineEnd;  // bytes that are the same, behind the last word in a gap
   std::array<char, kMostBytes> same_{};
 };
 
