@@ -33,8 +33,8 @@ class CheckShape {
   CheckShape& operator=(const CheckShape&) = delete;
 
   // From now on those of the shape of `arguments`, which make `request` of the names and values
-  // from `first_name` on. If they are too long for that, there are none.
-  // REQUIRES: a name at least, each with a value, and none of these is kNext
+  // from `first_name` on. If these are too long for that, or there are none, no command is.
+  // REQUIRES: each name has a value, and none of the words is kNext
   void Learn(Arguments arguments, std::size_t first_name, const CheckRequest& request);
 
   // The size of the command that `bytes` begin with, or 0 if it is not all there or of another

@@ -36,7 +36,7 @@ constexpr std::array<const char*, 3> kRules = {
     "- {name: networks, match: {ip: 10.0.0.0/8}, by: [plan], limit: fixed_window 20/1s}\n"
     "- {name: by-user, by: [user], limit: token_bucket 3/1s}\n"
     "- {name: waits, match: {path: /slow}, by: [user], limit: token_bucket 1/1s, "
-    "exceed: {delay: 10s}}\n",
+    "exceed: delay 10s}\n",
     "namespace: other\n"
     "rules: [{name: other, by: [path], limit: token_bucket 2000000/1h}]\n",
 };
@@ -178,6 +178,18 @@ TEST(RespAgainAuthTest, WhoIsNotAuthorizedAnyMoreIsNotServedTheShortWayEither) {
   EXPECT_EQ(say({"RESET"}), "+RESET");
   EXPECT_EQ(say(check), "-NOAUTH");
   EXPECT_EQ(say(throttle), "-NOAUTH");
+}
+
+TEST(RespAgainCostTest, ACostWithoutAttributesIsAnsweredHoweverOften) {
+  const auto checker = MakeChecker();
+  Publish(*checker, 0);
+  const RespOptions options;
+  RespSession session(*checker, options);
+  for (int i = 0; i < 20; ++i) {
+    std::string out;
+    session.Serve(Encoded({"WEIR.CHECK", "shop", "COST", "2"}), kStart, out);
+    EXPECT_EQ(out, "*7\r\n:1\r\n$-1\r\n:-1\r\n:-1\r\n:0\r\n:0\r\n:0\r\n");
+  }
 }
 
 // --- the shape itself

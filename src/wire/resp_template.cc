@@ -21,7 +21,7 @@ bool IsShort(RespTemplate::Arguments arguments) {
 }  // namespace
 
 bool RespTemplate::Learn(Arguments arguments, std::uint64_t gaps) {
-  WEIR_CHECK(gaps != 0 && (gaps & 1) == 0 && (gaps & gaps << 1) == 0);
+  WEIR_CHECK((gaps & 1) == 0 && (gaps & gaps << 1) == 0);
   gaps_ = 0;
   first_needs_ = SIZE_MAX;
   if (!IsShort(arguments)) return false;
@@ -45,8 +45,7 @@ bool RespTemplate::Learn(Arguments arguments, std::uint64_t gaps) {
     row_[count++].before = static_cast<std::uint16_t>(same.size());
     same = "\r\n";  // the end of what is in the gap
   }
-  if (!learn()) return false;
-  WEIR_CHECK(count > 0);
+  if (count == 0 || !learn()) return false;
   rest_ = same.size();
   first_needs_ = row_[0].before + kSmallestGap;
   for (std::size_t i = 0; i < count; ++i) {

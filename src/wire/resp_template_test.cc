@@ -90,13 +90,14 @@ TEST(RespTemplateTest, ACommandThatIsNotAllThereDoesNotFit) {
   }
 }
 
-TEST(RespTemplateTest, WhatIsTooLongIsNotLearnedAndWhatWasIsForgotten) {
+TEST(RespTemplateTest, WhatIsTooLongOrHasNoGapIsNotLearnedAndWhatWasIsForgotten) {
   RespTemplate learned = Learned({"ECHO", "x"}, 0b10);
   const std::string longest(RespTemplate::kMostBytes, 'x');
   EXPECT_FALSE(learned.Learn(std::vector<std::string_view>{longest, "x"}, 0b10));
   EXPECT_EQ(Read(learned, Encoded({"ECHO", "x"})).size, 0);
   const std::vector<std::string_view> many(2 * RespTemplate::kMostGaps + 2, "x");
   EXPECT_FALSE(learned.Learn(many, 0xAAAA'AAAA'AAAA'AAAA));
+  EXPECT_FALSE(learned.Learn(std::vector<std::string_view>{"PING"}, 0b10));
   const std::vector<std::string_view> more(100, "x");
   EXPECT_FALSE(learned.Learn(more, 0b10));
 }
