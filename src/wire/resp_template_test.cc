@@ -144,7 +144,7 @@ TEST(RespTemplateTest, WhatFitsIsWhatTheReaderReadsAndNothingElse) {
   Chance chance(1);
   int fits = 0;
   for (int i = 0; i < 100'000; ++i) {
-    Words words(2 + chance.Below(5));
+    Words words(2 + chance.Below(4));
     for (std::string& word : words) word = chance.Word();
     const std::uint64_t gaps = chance.Below(2) == 0 ? 0b101010 : 0b10;
     const RespTemplate learned = Learned(words, gaps);
