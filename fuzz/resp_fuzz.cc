@@ -1,5 +1,6 @@
 // Any bytes as Redis commands, in any pieces: nothing crashes, the commands are those of all bytes
-// at once, arguments lie in the buffer, and what is read of an array is what it was written from.
+// at once, arguments lie in the buffer, what is read of an array is what it was written from, and
+// what fits a template is what is read there.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 
 #include "wire/resp_reply.h"
 #include "wire/resp_request.h"
+#include "wire/resp_template.h"
 
 namespace {
 
@@ -101,14 +103,46 @@ void ReadWhatWasWritten(FuzzedDataProvider& data) {
   Demand(line.find_first_of("\r\n") == line.size() - 2);
 }
 
+// What fits a template is the command that is there, and differs from the one that was learned in
+// gaps only.
+void ReadWhatFits(FuzzedDataProvider& data) {
+  Words words(data.ConsumeIntegralInRange<std::size_t>(1, 6));
+  for (std::string& word : words) word = data.ConsumeRandomLengthString(30);
+  const std::uint64_t gaps = data.ConsumeBool() ? 0b101010 : 0b10;
+  RespTemplate learned;
+  learned.Learn(std::vector<std::string_view>(words.begin(), words.end()), gaps);
+  const std::vector<char> bytes = data.ConsumeRemainingBytes<char>();
+  const std::string_view view(bytes.data(), bytes.size());
+  Words in_gaps;
+  const std::size_t size = learned.Read(view, [&](std::size_t, std::string_view word) {
+    in_gaps.emplace_back(word);
+    return true;
+  });
+  if (size == 0) return;
+  RespReader reader;
+  std::vector<std::string_view> arguments;
+  const RespRequest request = reader.Read(view, arguments);
+  Demand(request.status == RespStatus::kCommand && request.consumed == size);
+  Demand(arguments.size() == words.size());
+  std::size_t gap = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    Demand(arguments[i] == ((gaps >> i & 1) != 0 ? in_gaps.at(gap++) : words[i]));
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FuzzedDataProvider bytes(data, size);
-  if (bytes.ConsumeIntegralInRange(0, 3) == 0) {
-    ReadWhatWasWritten(bytes);
-  } else {
-    ReadAnything(bytes);
+  switch (bytes.ConsumeIntegralInRange(0, 3)) {
+    case 0:
+      ReadWhatWasWritten(bytes);
+      break;
+    case 1:
+      ReadWhatFits(bytes);
+      break;
+    default:
+      ReadAnything(bytes);
   }
   return 0;
 }

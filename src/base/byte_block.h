@@ -18,6 +18,7 @@ namespace weir {
 
 // Which of the sixteen: the first is the lowest bit.
 using ByteMarks = std::uint32_t;
+inline constexpr ByteMarks kAllMarks = 0xFFFF;
 
 constexpr std::size_t FirstMark(ByteMarks marks) {
   return static_cast<std::size_t>(std::countr_zero(marks));
@@ -37,6 +38,9 @@ class ByteBlock {
     return Marks(BytesBelow(bytes_, bound));
   }
   [[nodiscard]] ByteMarks Equal(char c) const { return Marks(_mm_cmpeq_epi8(bytes_, Each(c))); }
+  [[nodiscard]] ByteMarks Equal(const ByteBlock& other) const {
+    return Marks(_mm_cmpeq_epi8(bytes_, other.bytes_));
+  }
   [[nodiscard]] ByteMarks NoAscii() const { return Marks(bytes_); }
   // Of ASCII.
   [[nodiscard]] ByteMarks Controls() const {
@@ -65,6 +69,11 @@ class ByteBlock {
   }
   [[nodiscard]] ByteMarks Equal(char c) const {
     return MarksOf([c](unsigned char byte) { return byte == static_cast<unsigned char>(c); });
+  }
+  [[nodiscard]] ByteMarks Equal(const ByteBlock& other) const {
+    ByteMarks marks = 0;
+    for (std::size_t i = 0; i < kSize; ++i) marks |= (bytes_[i] == other.bytes_[i] ? 1U : 0U) << i;
+    return marks;
   }
   [[nodiscard]] ByteMarks NoAscii() const {
     return MarksOf([](unsigned char c) { return c >= 0x80; });

@@ -21,6 +21,11 @@ TEST(ByteBlockTest, MarksEveryCharacterOfAKindAtEveryPlaceAndNoOther) {
           ASSERT_EQ(is_marked(block.Below(static_cast<unsigned char>(bound))), c < bound);
         }
         ASSERT_EQ(is_marked(block.Equal('#')), c == '#');
+        std::array<char, ByteBlock::kSize> others;
+        others.fill(beside);
+        const ByteMarks same = block.Equal(ByteBlock(others.data()));
+        ASSERT_EQ(same | 1U << at, kAllMarks);
+        ASSERT_EQ(is_marked(same), static_cast<char>(c) == beside);
         ASSERT_EQ(is_marked(block.NoAscii()), c >= 0x80);
         ASSERT_EQ(is_marked(block.Controls()), c < 0x20 || c == 0x7F);
         ASSERT_EQ(is_marked(block.LettersOr('-')),

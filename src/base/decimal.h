@@ -37,21 +37,29 @@ inline char* WriteTwoDigits(std::uint64_t below_100, char* to) {
   return to + 2;
 }
 
+// REQUIRES: 100 to 9,999
+inline char* WriteThreeOrFourDigits(std::uint32_t value, char* to) {
+  const std::uint32_t hundreds = value * 5243 >> 19;  // value / 100, for so few digits
+  if (hundreds < 10) {
+    *to++ = static_cast<char>('0' + hundreds);
+  } else {
+    to = WriteTwoDigits(hundreds, to);
+  }
+  return WriteTwoDigits(value - hundreds * 100, to);
+}
+
 inline char* WriteDecimal(std::uint64_t value, char* to);
 
 namespace internal {
 
 // Of three digits or more. Apart, so that what is inlined for the short ones is short.
 [[gnu::noinline]] inline char* WriteLongDecimal(std::uint64_t value, char* to) {
-  if (value < 1'000) {
-    *to++ = static_cast<char>('0' + value / 100);
-  } else if (value < 10'000) {
-    to = WriteTwoDigits(value / 100, to);
-  } else {
-    to = WriteDecimal(value / 10'000, to);
-    to = WriteTwoDigits(value / 100 % 100, to);
-  }
-  return WriteTwoDigits(value % 100, to);
+  if (value < 10'000) return WriteThreeOrFourDigits(static_cast<std::uint32_t>(value), to);
+  to = WriteDecimal(value / 10'000, to);
+  const auto rest = static_cast<std::uint32_t>(value % 10'000);
+  const std::uint32_t hundreds = rest * 5243 >> 19;
+  to = WriteTwoDigits(hundreds, to);
+  return WriteTwoDigits(rest - hundreds * 100, to);
 }
 
 }  // namespace internal

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/byte_block.h"
 #include "base/byte_words.h"
 
 namespace weir {
@@ -19,6 +20,23 @@ inline bool SameFew(std::string_view one, std::string_view other) {
     if (LoadWord(one.data() + at) != LoadWord(other.data() + at)) return false;
   }
   return true;
+}
+
+// The same of two texts of one size, which is eight at least.
+[[gnu::always_inline]] inline bool SameWords(const char* one, const char* other, std::size_t size) {
+  if (size <= ByteBlock::kSize) {
+    const std::size_t last = size - kWordBytes;
+    return ((LoadWord(one) ^ LoadWord(other)) | (LoadWord(one + last) ^ LoadWord(other + last))) ==
+           0;
+  }
+  const auto same = [&](std::size_t at) {
+    return ByteBlock(one + at).Equal(ByteBlock(other + at));
+  };
+  const std::size_t last = size - ByteBlock::kSize;
+  for (std::size_t at = ByteBlock::kSize; at < last; at += ByteBlock::kSize) {
+    if (same(at) != kAllMarks) return false;
+  }
+  return (same(0) & same(last)) == kAllMarks;
 }
 
 }  // namespace weir

@@ -21,6 +21,18 @@ TEST(SameFewTest, TextsOfEveryLengthAreTheSameOrDifferInAnyOneCharacter) {
   }
 }
 
+TEST(SameWordsTest, TextsOfEveryLengthAreTheSameOrDifferInAnyOneCharacter) {
+  for (std::size_t size = kWordBytes; size < 100; ++size) {
+    const std::string one(size, 'a');
+    EXPECT_TRUE(SameWords(one.data(), std::string(one).data(), size)) << size;
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string other = one;
+      other[at] = 'b';
+      EXPECT_FALSE(SameWords(one.data(), other.data(), size)) << size << ", " << at;
+    }
+  }
+}
+
 TEST(SameFewTest, OneThatGoesOnIsAnother) {
   EXPECT_FALSE(SameFew("shop", "shops"));
   EXPECT_FALSE(SameFew("", std::string_view("\0", 1)));

@@ -10,6 +10,7 @@
 #include "frontend/problem_details.h"
 #include "frontend/rate_limit_fields.h"
 #include "rule/utf8.h"
+#include "service/policy.h"
 
 namespace weir {
 namespace {
@@ -84,10 +85,6 @@ std::string ReadRequest(const rapidjson::Value& from, Request& to) {
   }
   if (to.space.empty()) return "'namespace' is missing";
   return {};
-}
-
-std::int64_t MillisUp(Nanos duration) {
-  return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
 }
 
 // Times that are for ever are null.

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "base/ascii.h"
-#include "base/text.h"
-#include "frontend/rate_limit_fields.h"
+#include "frontend/cell_shape.h"
+#include "frontend/check_shape.h"
 
 namespace weir {
 namespace {
@@ -15,22 +14,10 @@ using wire::RespWriter;
 
 bool IsWord(std::string_view text, std::string_view word) { return SameIgnoringCase(text, word); }
 
-constexpr std::string_view kCost = "COST";
-// Between the requests of one WEIR.CHECK; in capitals only, as values come in any case.
-constexpr std::string_view kNext = "NEXT";
-bool IsNext(std::string_view text) {
-  return text.size() == kNext.size() && std::memcmp(text.data(), kNext.data(), kNext.size()) == 0;
-}
-
 std::string Lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return lower;
-}
-
-std::int64_t MillisUp(Nanos duration) {
-  if (duration == Nanos::max()) return -1;
-  return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
 }
 
 }  // namespace
@@ -115,6 +102,11 @@ bool RespSession::RunUnknown(std::string_view name, RespWriter& reply) {
   return true;
 }
 
+RespSession::RespSession(Checker& checker, const RespOptions& options, ClusterSeat seat)
+    : checker_(checker), options_(options), checks_(seat), authorized_(!options.needs_auth()) {}
+RespSession::RespSession(RespSession&&) noexcept = default;
+RespSession::~RespSession() = default;
+
 // Inlined into Serve(), its only caller: a call would save six registers for each command.
 [[gnu::always_inline]] inline bool RespSession::Run(Arguments arguments, RespWriter& reply) {
   const Command* command = last_command_;
@@ -134,6 +126,16 @@ bool RespSession::RunUnknown(std::string_view name, RespWriter& reply) {
   return true;
 }
 
+// Clients say the same again and again. Inlined: who does not, does not pay for a call.
+[[gnu::always_inline]] inline std::size_t RespSession::RunLikeLast(std::string_view bytes,
+                                                                   RespWriter& reply) {
+  if (!authorized_ || reader_.has_begun()) return 0;
+  std::size_t size = 0;
+  if (check_shape_ != nullptr) size = CheckLikeLast(bytes, reply);
+  if (size == 0 && cell_shape_ != nullptr) size = ThrottleLikeLast(bytes, reply);
+  return size;
+}
+
 RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, std::string& out) {
   now_ = now;
   Progress progress;
@@ -146,7 +148,13 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
       break;
     }
     if (progress.consumed == bytes.size()) break;  // most reads end where a command does
-    const wire::RespRequest request = reader_.Read(bytes.substr(progress.consumed), arguments_);
+    const std::string_view unread = bytes.substr(progress.consumed);
+    if (const std::size_t size = RunLikeLast(unread, reply)) {
+      progress.consumed += size;
+      ++progress.requests;
+      continue;
+    }
+    const wire::RespRequest request = reader_.Read(unread, arguments_);
     if (request.status == wire::RespStatus::kNeedMore) {
       progress.consumed += request.consumed;
       break;
@@ -187,160 +195,6 @@ void RespSession::AskAhead(std::string_view bytes) {
     bytes.remove_prefix(request.consumed);
   }
   reader_ = wire::RespReader();
-}
-
-// What both dialects say, each in its own order and in its own words for "not at all".
-struct RespSession::Throttled {
-  Decision decision;
-  std::int64_t limit;
-
-  [[nodiscard]] std::int64_t remaining() const {
-    return static_cast<std::int64_t>(decision.remaining.count);
-  }
-  [[nodiscard]] std::int64_t retry(std::int64_t if_allowed) const {
-    if (decision) return if_allowed;
-    return decision.verdict == Verdict::kNever ? -1 : SecondsUp(decision.retry_after);
-  }
-  [[nodiscard]] std::int64_t reset() const { return SecondsUp(decision.reset_after); }
-};
-
-// Nothing if the command makes no sense, and the client was told so.
-[[gnu::always_inline]] inline std::optional<RespSession::Throttled> RespSession::Decide(
-    CellReader& reader, Arguments arguments, RespWriter& reply) {
-  const Result<CellCommand>& command = reader.Read(arguments);
-  if (!command) {
-    reply.Error(command.error().message);
-    return std::nullopt;
-  }
-  const Decision decision = command->Run(checker_.ledger(), now_);
-  if (checker_.observes()) checker_.counters().CountCell(decision.allowed());
-  return Throttled{decision, command->limit};
-}
-
-void RespSession::CellThrottle(Arguments arguments, RespWriter& reply) {
-  const auto said = Decide(redis_cell_, arguments, reply);
-  if (!said) return;
-  reply.ArrayOfIntegers(said->decision ? 0 : 1, said->limit, said->remaining(), said->retry(-1),
-                        said->reset());
-}
-
-void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
-  const auto said = Decide(throttlecrab_, arguments, reply);
-  if (!said) return;
-  reply.ArrayOfIntegers(said->decision ? 1 : 0, said->limit, said->remaining(), said->reset(),
-                        said->retry(0));
-}
-
-// Inlined: it is all that most commands have to say.
-[[gnu::always_inline]] inline void RespSession::TellOne(const CheckReply& decided,
-                                                        RespWriter& reply) {
-  const Finding* decisive = decided.decisive();
-  reply.Array(7);
-  reply.Integer(decided.allowed() ? 1 : 0);
-  std::int64_t limit = -1;
-  std::int64_t remaining = -1;
-  if (decisive == nullptr) {
-    reply.Null();
-  } else {
-    reply.Bulk(decisive->rule->rule->name);
-    limit =
-        static_cast<std::int64_t>(decisive->limit != nullptr ? QuotaOf(*decisive->limit).count : 0);
-    remaining = static_cast<std::int64_t>(decided.remaining().count);
-  }
-  const Nanos retry = decisive != nullptr ? decisive->decision.retry_after : Nanos(0);
-  const Nanos reset = decisive != nullptr ? decisive->decision.reset_after : Nanos(0);
-  reply.Integers(limit, remaining, decided.allowed() ? 0 : MillisUp(retry), MillisUp(reset),
-                 MillisUp(decided.wait()));
-}
-
-// WEIR.CHECK namespace [COST n] name value ... [NEXT [COST n] name value ...]...
-// WEIR.PEEK, the same, takes nothing.
-// Each request is answered by [allowed, rule, limit, remaining, retry ms, reset ms, wait ms];
-// several by an array of such.
-void RespSession::Check(Arguments arguments, RespWriter& reply) {
-  CheckRequest request{.space = arguments[1], .attributes = {}};
-  if (IsWord(arguments[0], "WEIR.PEEK")) request.intent = CheckRequest::Intent::kLook;
-  Arguments rest = arguments.subspan(2);
-  const auto next = [](Arguments from) {
-    return static_cast<std::size_t>(std::find_if(from.begin(), from.end(), IsNext) - from.begin());
-  };
-  // Looked through before anything is decided: a command is carried out whole or not at all.
-  std::size_t requests = 1;
-  for (Arguments left = rest;; ++requests) {
-    const std::size_t end = next(left);
-    if (end == 0 || end % 2 != 0) {
-      WrongCount(arguments[0], reply);
-      return;
-    }
-    if (left[0] == kCost && !ParseCount(left[1])) {
-      reply.Error("ERR COST must be a whole number");
-      return;
-    }
-    if (end == left.size()) break;
-    left = left.subspan(end + 1);
-  }
-  if (requests == 1 && !checks_.may_wait()) return TellOne(DecideOne(request, rest), reply);
-  const auto for_each = [&](const auto& use) {
-    for (Arguments left = rest;;) {
-      const std::size_t end = next(left);
-      use(DecideOne(request, left.first(end)));
-      if (end == left.size()) return;
-      left = left.subspan(end + 1);
-    }
-  };
-  if (checks_.may_wait()) {
-    // All are asked before one is waited for.
-    const std::size_t first = checks_.position();
-    for_each([](const CheckReply&) {});
-    if (checks_.IsWaiting(first)) return;
-    checks_.GoTo(first);
-  }
-  if (requests > 1) reply.Array(requests);
-  for_each([&](const CheckReply& decided) { TellOne(decided, reply); });
-}
-
-CheckReply& RespSession::DecideOne(CheckRequest& request, Arguments arguments) {
-  request.cost.reset();
-  if (arguments[0] == kCost) {
-    request.cost = Permits{*ParseCount(arguments[1])};
-    arguments = arguments.subspan(2);
-  }
-  CheckReply& decided = checks_.Next();
-  const rule::Space* space = checker_.Open(request.space, decided);
-  if (space == nullptr) return decided;
-  const rule::Schema& schema = space->schema();
-  rule::Values values(schema);
-  for (std::size_t i = 0; i < arguments.size(); i += 2) {
-    values.Add(schema, arguments[i], arguments[i + 1]);
-  }
-  checker_.Decide(request, values, now_, decided);
-  return decided;
-}
-
-void RespSession::Delete(Arguments arguments, RespWriter& reply) {
-  std::int64_t deleted = 0;
-  for (const std::string_view key : arguments.subspan(1)) {
-    if (CellCommand::ForgottenIn(checker_.ledger(), key, now_) > Nanos(0)) ++deleted;
-    CellCommand::Forget(checker_.ledger(), key, now_);
-  }
-  reply.Integer(deleted);
-}
-
-void RespSession::Exists(Arguments arguments, RespWriter& reply) {
-  std::int64_t found = 0;
-  for (const std::string_view key : arguments.subspan(1)) {
-    if (CellCommand::ForgottenIn(checker_.ledger(), key, now_) > Nanos(0)) ++found;
-  }
-  reply.Integer(found);
-}
-
-void RespSession::TimeToLive(Arguments arguments, RespWriter& reply) {
-  const Nanos left = CellCommand::ForgottenIn(checker_.ledger(), arguments[1], now_);
-  if (left == Nanos(0)) {
-    reply.Integer(-2);  // there is no such key
-  } else {
-    reply.Integer(IsWord(arguments[0], "TTL") ? SecondsUp(left) : MillisUp(left));
-  }
 }
 
 }  // namespace weir

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,6 +28,10 @@
 #include "wire/resp_request.h"
 
 namespace weir {
+
+class CellShape;
+class CheckShape;
+enum class CellDialect : std::uint8_t;
 
 struct RespOptions {
   std::string password = {};       // empty: there is none
@@ -54,8 +59,9 @@ class RespSession {
   // is counted when it does.
   static constexpr std::uint64_t kMostFailedAuths = 3;
 
-  RespSession(Checker& checker, const RespOptions& options, ClusterSeat seat = {})
-      : checker_(checker), options_(options), checks_(seat), authorized_(!options.needs_auth()) {}
+  RespSession(Checker& checker, const RespOptions& options, ClusterSeat seat = {});
+  RespSession(RespSession&&) noexcept;
+  ~RespSession();
 
   // Answers all commands that are complete in `bytes`, in order, at one instant.
   Progress Serve(std::string_view bytes, Instant now, std::string& out);
@@ -89,8 +95,9 @@ class RespSession {
   [[nodiscard]] bool IsToken(std::string_view user, std::string_view secret) const;
 
   void ListCommands(Arguments arguments, wire::RespWriter& reply);
-  struct Throttled;
-  std::optional<Throttled> Decide(CellReader& reader, Arguments arguments, wire::RespWriter& reply);
+  void Decide(const CellCommand& command, CellDialect dialect, wire::RespWriter& reply);
+  void ReadCell(CellReader& reader, CellDialect dialect, Arguments arguments,
+                wire::RespWriter& reply);
   void CellThrottle(Arguments arguments, wire::RespWriter& reply);
   void Throttle(Arguments arguments, wire::RespWriter& reply);
   void Check(Arguments arguments, wire::RespWriter& reply);
@@ -103,6 +110,18 @@ class RespSession {
   // `request` lacks what the arguments say: the cost, which is set, and the attributes.
   CheckReply& DecideOne(CheckRequest& request, Arguments arguments);
   static void TellOne(const CheckReply& decided, wire::RespWriter& reply);
+  // The same, part by part, whatever it is.
+  static void TellSeldom(const CheckReply& decided, wire::RespWriter& reply);
+  void LearnShape(Arguments arguments, const CheckRequest& request);
+
+  // Answers the first command of `bytes`, and returns its size, if only its values differ from
+  // those of one before; 0 if it is any other.
+  std::size_t RunLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  std::size_t CheckLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  std::size_t ThrottleLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  // A command that is not like the last one of its kind is not remembered at once: who says two
+  // kinds in turns is understood the short way in half of what he says. Of so many, one is.
+  static constexpr std::uint32_t kPatience = 8;
 
   Checker& checker_;
   const RespOptions& options_;
@@ -111,6 +130,12 @@ class RespSession {
   CellReader redis_cell_{CellCommand::OfRedisCell};
   CellReader throttlecrab_{CellCommand::OfThrottlecrab};
   CheckSeries checks_;
+  // Of commands that were said. Null: none was; of checks also if they may have to wait, and are
+  // then asked twice.
+  std::unique_ptr<CheckShape> check_shape_;
+  std::unique_ptr<CellShape> cell_shape_;
+  std::uint32_t check_misses_ = 0;  // those that were not like the last
+  std::uint32_t cell_misses_ = 0;
   const Command* last_command_ = Commands().data();  // clients say the same again and again
   wire::RespVersion version_ = wire::RespVersion::k2;
   bool authorized_;

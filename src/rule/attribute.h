@@ -95,6 +95,10 @@ class Values {
   explicit Values(const Schema& schema) : size_(schema.names().size()) {}
   // Those of `attributes` that `schema` knows.
   Values(const Schema& schema, std::span<const Attribute> attributes);
+  // For who gives attributes of the same names again and again, and has looked up their numbers:
+  // all that `present` has a bit for will be Put(), and then Finish() is called. REQUIRES: these
+  // are numbers of the schema.
+  explicit Values(std::uint64_t present) : size_(0), present_(present) {}
 
   // If `schema`, which it was made for, knows the name; of one given twice, the first counts.
   void Add(const Schema& schema, std::string_view name, std::string_view value,
@@ -109,6 +113,15 @@ class Values {
     values_[number] = {value.data(), std::min(value.size(), kLongest)};
     if (number != Schema::kIpNumber) return;
     ip_ = address != nullptr ? *address : Address::Parse(value);
+  }
+  // What nobody asks for can be put there.
+  static constexpr Schema::Number kNowhere = Schema::kMost;
+  // REQUIRES: at most kLongest characters.
+  void Put(Schema::Number number, std::string_view value) {
+    values_[number] = {value.data(), value.size()};
+  }
+  void Finish() {
+    if (Has(Schema::kIpNumber)) ip_ = Address::Parse((*this)[Schema::kIpNumber]);
   }
   [[nodiscard]] bool Has(Schema::Number number) const { return (present_ >> number & 1) != 0; }
   // A bit for each that is there.
@@ -130,8 +143,9 @@ class Values {
 
   static_assert(Schema::kMost <= 64);
   std::size_t size_;
-  std::uint64_t present_ = 0;               // a bit for each that is there
-  std::array<View, Schema::kMost> values_;  // NOLINT(*-member-init): only those are looked at
+  std::uint64_t present_ = 0;  // a bit for each that is there
+  // And one that is nowhere.
+  std::array<View, Schema::kMost + 1> values_;  // NOLINT(*-member-init): only those are looked at
   std::optional<Address> ip_;
 };
 

@@ -30,6 +30,12 @@ constexpr std::int64_t SecondsUp(Nanos duration) {
   return whole.count() + (Nanos(whole) < duration ? 1 : 0);
 }
 
+// Whole milliseconds, rounded up likewise. Nanos::max(): -1, for "never".
+constexpr std::int64_t MillisUp(Nanos duration) {
+  if (duration == Nanos::max()) return -1;
+  return std::chrono::ceil<std::chrono::milliseconds>(duration).count();
+}
+
 // Structured fields of HTTP hold numbers of up to 15 digits.
 constexpr std::uint64_t FittingField(Permits permits) {
   return std::min<std::uint64_t>(permits.count, 999'999'999'999'999);

@@ -7,6 +7,10 @@
 namespace weir::wire {
 
 char* RespWriter::PutLongNumber(char* to, std::int64_t value) {
+  const auto number = static_cast<std::uint64_t>(value);
+  if (number < 10'000)
+    return Put(WriteThreeOrFourDigits(static_cast<std::uint32_t>(number), to), "\r\n");
+  if (value == -1) return Put(to, "-1\r\n");  // what stands for "none"
   return Put(WriteDecimal(value, to), "\r\n");
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/copy_few.h"
 #include "base/text_row.h"
 
 namespace weir::wire {
@@ -54,13 +55,31 @@ class RespWriter {
   void Array(std::size_t elements) { Number('*', static_cast<std::int64_t>(elements)); }
   void Map(std::size_t pairs);  // which follow, as the elements of an array do: key and value
 
+  // Several parts in one go, where each instruction counts:
+  //
+  //   char* to = reply.Reserve(RespWriter::MostOfBulk(name) + RespWriter::kMostOfNumber);
+  //   to = RespWriter::PutBulk(to, name);
+  //   reply.Use(RespWriter::PutInteger(to, 3));
+  //
+  // REQUIRES: at most TextRow::kMostReserved bytes.
+  char* Reserve(std::size_t size) { return row_.Reserve(size); }
+  void Use(char* end) { row_.Use(end); }
+  static constexpr std::size_t kMostOfNumber = 1 + kMostDigits + 2;
+  static constexpr std::size_t MostOfBulk(std::string_view bytes) {
+    return kMostOfNumber + bytes.size() + 2;
+  }
+  static char* PutInteger(char* to, std::int64_t value) { return PutNumber(to, ':', value); }
+  static char* PutBulk(char* to, std::string_view bytes) {
+    to = PutNumber(to, '$', static_cast<std::int64_t>(bytes.size()));
+    CopyFew(to, bytes.data(), bytes.size());
+    return Put(to + bytes.size(), "\r\n");
+  }
+
   // Bytes to be sent, with those that were there before.
   [[nodiscard]] std::size_t size() const { return row_.size(); }
   [[nodiscard]] std::uint64_t errors() const { return errors_; }
 
  private:
-  static constexpr std::size_t kMostOfNumber = 1 + kMostDigits + 2;
-
   // The type of a part and a number, on a line of their own. REQUIRES: room for kMostOfNumber.
   static char* PutNumber(char* to, char type, std::int64_t value) {
     const auto number = static_cast<std::uint64_t>(value);
@@ -73,7 +92,6 @@ class RespWriter {
     }
     *to = type;
     if (number <= 99) return Put(WriteTwoDigits(number, to + 1), "\r\n");
-    if (value == -1) return Put(to + 1, "-1\r\n");  // what stands for "none"
     return PutLongNumber(to + 1, value);
   }
   // Apart, so that what is inlined for the short ones is short.

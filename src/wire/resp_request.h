@@ -63,6 +63,8 @@ class RespReader {
     }
     return ReadAny(bytes, arguments);
   }
+  // Whether it is in the middle of a command, of which only the beginning was there.
+  [[nodiscard]] bool has_begun() const { return at_ != 0; }
 
  private:
   struct Piece {
