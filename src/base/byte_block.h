@@ -23,6 +23,8 @@ constexpr std::size_t FirstMark(ByteMarks marks) {
   return static_cast<std::size_t>(std::countr_zero(marks));
 }
 
+inline constexpr ByteMarks kAllMarks = 0xFFFF;
+
 class ByteBlock {
  public:
   static constexpr std::size_t kSize = 16;
@@ -32,6 +34,10 @@ class ByteBlock {
   explicit ByteBlock(const char* from)
       : bytes_(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))) {}
 
+  // Which are the same in both.
+  [[nodiscard]] ByteMarks Same(const ByteBlock& other) const {
+    return Marks(_mm_cmpeq_epi8(bytes_, other.bytes_));
+  }
   // REQUIRES: bound > 0
   [[nodiscard]] ByteMarks Below(unsigned char bound) const {
     return Marks(BytesBelow(bytes_, bound));
@@ -60,6 +66,11 @@ class ByteBlock {
 #else
   explicit ByteBlock(const char* from) { std::memcpy(bytes_.data(), from, kSize); }
 
+  [[nodiscard]] ByteMarks Same(const ByteBlock& other) const {
+    ByteMarks marks = 0;
+    for (std::size_t i = 0; i < kSize; ++i) marks |= (bytes_[i] == other.bytes_[i] ? 1U : 0U) << i;
+    return marks;
+  }
   [[nodiscard]] ByteMarks Below(unsigned char bound) const {
     return MarksOf([bound](unsigned char c) { return c < bound; });
   }

@@ -31,6 +31,7 @@
 #include "service/checker.h"
 #include "wire/http_body.h"
 #include "wire/http_date.h"
+#include "wire/http_reader.h"
 #include "wire/http_reply.h"
 #include "wire/http_request.h"
 
