@@ -56,9 +56,13 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   const GatewayFields& said = question.said;
   const rule::RequestSources& sources = space.sources();
   rule::Values values(space.schema());
-  const rule::Identity identity = clients.Identify({peer, std::nullopt, request.fields}, now);
-  values.Set(rule::Schema::kIpNumber, {ip_text_.data(), identity.ip.Write(ip_text_.data())},
-             &identity.ip);
+  const rule::Identity identity = clients.Identify(
+      {peer, std::nullopt, request.fields, question.places.ForwardedFor(request)}, now);
+  const std::string_view ip = identity.ip_text.empty()
+                                  ? std::string_view(ip_text_.data(),
+                                                     identity.ip.Write(ip_text_.data()))
+                                  : identity.ip_text;
+  values.Set(rule::Schema::kIpNumber, ip, &identity.ip);
   if (sources.user && identity.user) values.Set(*sources.user, Keep(*identity.user));
   if (sources.path || !sources.query.empty()) {
     const std::string_view uri =
@@ -78,12 +82,11 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   if (sources.host) {
     values.Set(*sources.host, Lower(HostOf(said.FirstOf(request.authority, Name::kForwardedHost))));
   }
-  sources.headers.Find(request.fields, [&](rule::Schema::Number number, std::string_view value) {
-    if (!values.Has(number)) values.Set(number, value);
-  });
-  const bool has_cookies = !sources.cookies.empty() && request.Field("cookie").has_value();
+  for (const FieldPlaces::Wanted& wanted : question.places.ForRules(request, space)) {
+    values.Set(wanted.number, request.fields[wanted.place].value);
+  }
+  if (sources.cookies.empty() || !question.places.HasCookies(request)) return values;
   for (const rule::NamedSource& source : sources.cookies) {
-    if (!has_cookies) break;
     const auto value = wire::FindCookie(request.fields, source.name);
     if (value) values.Set(source.number, *value);
   }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "frontend/field_places.h"
 #include "frontend/gateway_fields.h"
 #include "rule/attribute.h"
 #include "rule/client.h"
@@ -33,6 +34,7 @@ struct HttpQuestion {
   const wire::HttpRequest& request;
   std::string_view prefix;    // the part of the path that is ours
   const GatewayFields& said;  // as far as the peer is believed
+  FieldPlaces& places;        // of this connection's requests
 };
 
 class HttpAttributes {

@@ -188,7 +188,9 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
 
 void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& progress,
                               std::string& out) {
-  const GatewayFields said = peer_.is_gateway ? GatewayFields(request_.fields) : GatewayFields();
+  const GatewayFields said = peer_.is_gateway
+                                 ? GatewayFields(request_.fields, places_.Gateway(request_))
+                                 : GatewayFields();
   CheckRequest check{};
   check.space = said[GatewayFields::Name::kWeirNamespace].value_or(options_.space);
   if (prefix == kPeek) check.intent = CheckRequest::Intent::kLook;
@@ -201,7 +203,7 @@ void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& pr
     check.cost = Permits{*permits};
   }
   if (const rule::Space* space = checker_.Open(check.space, reply_)) {
-    const HttpQuestion question{request_, prefix, said};
+    const HttpQuestion question{request_, prefix, said, places_};
     checker_.Decide(check, attributes_.Of(question, peer_.address, *space, options_.clients, now),
                     now, reply_);
   }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "frontend/check_series.h"
+#include "frontend/field_places.h"
 #include "frontend/http_attributes.h"
 #include "frontend/metrics_reply.h"
 #include "frontend/rate_limit_fields.h"
@@ -115,6 +116,7 @@ class HttpSession {
   HttpPeer peer_;
   wire::HttpReader reader_;
   wire::HttpRequest request_;
+  FieldPlaces places_;
   HttpAttributes attributes_;
   CheckSeries checks_;
   CheckReply& reply_;                             // the first of them

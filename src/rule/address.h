@@ -32,6 +32,12 @@ class Address {
   // "10.1.2.3", "2001:db8::1", "::ffff:10.1.2.3". No port, no brackets, no zone, no leading zeros
   // in IPv4 (some read them as octal).
   static std::optional<Address> Parse(std::string_view text);
+  // The same for IPv4 alone, which is written in one way only: as Write() does. False if it is
+  // none, and `address` is undefined then.
+  static bool ParseV4(std::string_view text, Address& address) {
+    address.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+    return ReadIpv4(text, address.bytes_.data() + kMappedBits / 8);
+  }
 
   [[nodiscard]] bool is_v4() const { return word(0) == 0 && word(1) >> 32 == 0xFFFF; }
   [[nodiscard]] const Bytes& bytes() const { return bytes_; }

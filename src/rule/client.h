@@ -46,10 +46,13 @@ struct ConnectionFacts {
   std::optional<Address> peer;     // whose connection it is; none on a Unix socket
   std::optional<Address> proxied;  // what the PROXY protocol said on it
   HeaderFields fields;
+  // Of these the only one called X-Forwarded-For, if the caller knows: then it is not looked for.
+  const HeaderField* forwarded_for = nullptr;
 };
 
 struct Identity {
   Address ip;
+  std::string_view ip_text = {};  // as Address::Write() writes it, if the request does so too
   std::optional<std::string> user;
   Credential credential = Credential::kNone;
 };

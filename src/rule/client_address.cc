@@ -26,4 +26,10 @@ Address ClientAddress(const std::optional<Address>& peer, const std::optional<Ad
   return here;
 }
 
+bool IsClientAddress(const std::optional<Address>& peer, const HeaderField& forwarded_for,
+                     const TrustedHops& trusted, Address& address) {
+  return trusted.header == ForwardedHeader::kXForwardedFor &&
+         (!peer || IsTrusted(*peer, 0, trusted)) && Address::ParseV4(forwarded_for.value, address);
+}
+
 }  // namespace weir::rule

@@ -88,8 +88,13 @@ std::size_t HttpHeadPattern::Read(std::string_view bytes, HttpRequest& request) 
         ++field;
         continue;
       }
-      const ByteMarks controls = ByteBlock(value).Controls();
-      const std::size_t size = FirstMark(controls);
+      ByteMarks controls = ByteBlock(value).Controls();
+      std::size_t before = 0;  // those that were looked at
+      while (controls == 0 && bytes.size() - at - line.size - before >= kTwoBlocks) {
+        before += ByteBlock::kSize;
+        controls = ByteBlock(value + before).Controls();
+      }
+      const std::size_t size = before + FirstMark(controls);
       if (controls != 0 && value[0] > ' ' && value[size - 1] > ' ' && value[size] == '\r') {
         field->value = {value, size};
         at += line.size + size;
