@@ -41,17 +41,32 @@ inline char* WriteDecimal(std::uint64_t value, char* to);
 
 namespace internal {
 
+// Of up to four digits, in 32 bits: what is divided by a constant is then multiplied once.
+inline char* WriteUpToFourDigits(std::uint32_t value, char* to) {
+  const std::uint32_t hundreds = value / 100;
+  if (value >= 1'000) {
+    to = WriteTwoDigits(hundreds, to);
+  } else if (value >= 100) {
+    *to++ = static_cast<char>('0' + hundreds);
+  } else if (value < 10) {
+    *to = static_cast<char>('0' + value);
+    return to + 1;
+  }
+  return WriteTwoDigits(value - hundreds * 100, to);
+}
+
 // Of three digits or more. Apart, so that what is inlined for the short ones is short.
 [[gnu::noinline]] inline char* WriteLongDecimal(std::uint64_t value, char* to) {
-  if (value < 1'000) {
-    *to++ = static_cast<char>('0' + value / 100);
-  } else if (value < 10'000) {
-    to = WriteTwoDigits(value / 100, to);
+  if (value < 10'000) return WriteUpToFourDigits(static_cast<std::uint32_t>(value), to);
+  if (value < 100'000'000) {
+    const auto all = static_cast<std::uint32_t>(value);
+    to = WriteUpToFourDigits(all / 10'000, to);
   } else {
     to = WriteDecimal(value / 10'000, to);
-    to = WriteTwoDigits(value / 100 % 100, to);
   }
-  return WriteTwoDigits(value % 100, to);
+  const auto last_four = static_cast<std::uint32_t>(value % 10'000);
+  to = WriteTwoDigits(last_four / 100, to);
+  return WriteTwoDigits(last_four % 100, to);
 }
 
 }  // namespace internal

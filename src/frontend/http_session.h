@@ -100,7 +100,8 @@ class HttpSession {
   void Answer(Instant now, Progress& progress, std::string& out);
   // `prefix` is "/check" or "/peek".
   void AnswerCheck(std::string_view prefix, Instant now, Progress& progress, std::string& out);
-  void AnswerRefusal(Progress& progress, std::string& out);
+  // `rules`: the serial number of the namespace that refuses.
+  void AnswerRefusal(std::uint64_t rules, Progress& progress, std::string& out);
   void AnswerApi(Instant now, Progress& progress, std::string& out);
   void AnswerRateLimitPage(Instant now, Progress& progress, std::string& out);
   RateLimitPage AnswerRateLimit(Instant now);

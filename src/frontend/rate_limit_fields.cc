@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/copy_few.h"
 #include "base/time.h"
+#include "frontend/limit_texts.h"
 #include "rule/rule_reader.h"
 
 namespace weir {
@@ -58,15 +59,49 @@ void AddItems(const CheckReply& reply, const char (&field)[Size],  // NOLINT(*-a
   if (!is_first) row.Text("\r\n");
 }
 
-void AddDraft10(const CheckReply& reply, TextRow& row) {
+// What is left, and until when: behind a name.
+char* PutState(const Finding& finding, char* to) {
+  to = WriteDecimal(FittingField(finding.decision.remaining), Put(to, ";r="));
+  const Nanos time = UntilMore(finding.decision);
+  if (time == Nanos::max()) return to;
+  return WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
+}
+
+// Of any number of findings, with names of any length.
+void AddAnyDraft10(const CheckReply& reply, TextRow& row) {
   AddItems(reply, "RateLimit-Policy: ", row,
            [&](const Finding& finding, char* to) { return PutText(to, reply.PolicyOf(finding)); });
-  AddItems(reply, "RateLimit: ", row, [](const Finding& finding, char* to) {
-    to = WriteDecimal(FittingField(finding.decision.remaining), Put(to, ";r="));
-    const Nanos time = UntilMore(finding.decision);
-    if (time == Nanos::max()) return to;
-    return WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
-  });
+  AddItems(reply, "RateLimit: ", row, PutState);
+}
+
+// The same of a few whose texts are known: most of the time. False if it is not so, and nothing
+// was added.
+bool AddFewDraft10(const CheckReply& reply, std::uint64_t rules, TextRow& row) {
+  constexpr std::size_t kFew = 4;
+  constexpr std::size_t kRoomForState = 48;
+  constexpr std::size_t kRoom = 64 + kFew * (2 * LimitText::kMost + kRoomForState);
+  static_assert(kRoom + LimitText::kMost <= TextRow::kMostReserved);
+  LimitTexts& known = LimitTexts::OfThread();
+  std::array<const LimitText*, kFew> texts;
+  std::array<const Finding*, kFew> told;
+  std::size_t count = 0;
+  for (const Finding& finding : reply.findings()) {
+    if (!IsTold(finding)) continue;
+    const LimitText* text = count < kFew ? known.Find(reply, finding, rules) : nullptr;
+    if (text == nullptr) return false;
+    texts[count] = text;
+    told[count++] = &finding;
+  }
+  if (count == 0) return true;
+  // A comma behind each: the last is overwritten.
+  char* to = Put(row.Reserve(kRoom + LimitText::kMost), "RateLimit-Policy: ");
+  for (std::size_t i = 0; i < count; ++i) to = Put(texts[i]->PutPolicy(to), ", ");
+  to = Put(to - 2, "\r\nRateLimit: ");
+  for (std::size_t i = 0; i < count; ++i) {
+    to = Put(PutState(*told[i], texts[i]->PutName(to)), ", ");
+  }
+  row.Use(Put(to - 2, "\r\n"));
+  return true;
 }
 
 // The limit that decides, alone: these forms have no room for more.
@@ -97,10 +132,10 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
 
 Permits QuotaOf(const Limit& limit) { return PolicyOf(limit).quota; }
 
-void AddFields(const CheckReply& reply, FieldStyle style, TextRow& row) {
+void AddFields(const CheckReply& reply, std::uint64_t rules, FieldStyle style, TextRow& row) {
   switch (style) {
     case FieldStyle::kDraft10:
-      AddDraft10(reply, row);
+      if (rules == 0 || !AddFewDraft10(reply, rules, row)) AddAnyDraft10(reply, row);
       break;
     case FieldStyle::kDraft06:
       AddTriple(reply, "RateLimit-", row);

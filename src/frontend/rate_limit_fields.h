@@ -27,8 +27,8 @@ enum class FieldStyle : std::uint8_t {
 std::optional<FieldStyle> FieldStyleOf(std::string_view name);
 
 // Adds the fields of an answer, each ended by CR LF; of a refusal also Retry-After, if waiting
-// helps.
-void AddFields(const CheckReply& reply, FieldStyle style, TextRow& row);
+// helps. `rules`: the serial number of the namespace (rule::Space) that it was made by; 0: none.
+void AddFields(const CheckReply& reply, std::uint64_t rules, FieldStyle style, TextRow& row);
 
 // How many a limit lets through in its period. REQUIRES: a single limit
 Permits QuotaOf(const Limit& limit);

@@ -26,7 +26,7 @@ class RateLimitFieldsTest : public testing::Test {
     std::string out;
     {
       TextRow row(out);
-      AddFields(reply_, style, row);
+      AddFields(reply_, 0, style, row);
     }
     return out;
   }
