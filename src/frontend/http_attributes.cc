@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/byte_block.h"
 #include "wire/http_values.h"
 
 namespace weir {
@@ -48,6 +49,21 @@ std::string_view Behind(std::string_view prefix, std::string_view path) {
 
 }  // namespace
 
+void HttpAttributes::Identify(const HttpQuestion& question, const rule::RequestSources& sources,
+                              Instant now, rule::Values& values) {
+  const HttpRequest& request = question.request;
+  const rule::HeaderField* const forwarded_for = question.places.ForwardedFor(request);
+  rule::Address address;
+  if (!sources.user && forwarded_for != nullptr && clients_->IsAddressIn(*forwarded_for, address)) {
+    values.Set(rule::Schema::kIpNumber, forwarded_for->value, &address);
+    return;
+  }
+  const rule::Identity identity = clients_->Identify(request.fields, now);
+  values.Set(rule::Schema::kIpNumber, {ip_text_.data(), identity.ip.Write(ip_text_.data())},
+             &identity.ip);
+  if (sources.user && identity.user) values.Set(*sources.user, Keep(*identity.user));
+}
+
 rule::Values HttpAttributes::Of(const HttpQuestion& question,
                                 const std::optional<rule::Address>& peer, const rule::Space& space,
                                 const rule::ClientIdentifier& clients, Instant now) {
@@ -56,20 +72,19 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   const GatewayFields& said = question.said;
   const rule::RequestSources& sources = space.sources();
   rule::Values values(space.schema());
-  const rule::Identity identity = clients.Identify(
-      {peer, std::nullopt, request.fields, question.places.ForwardedFor(request)}, now);
-  const std::string_view ip = identity.ip_text.empty()
-                                  ? std::string_view(ip_text_.data(),
-                                                     identity.ip.Write(ip_text_.data()))
-                                  : identity.ip_text;
-  values.Set(rule::Schema::kIpNumber, ip, &identity.ip);
-  if (sources.user && identity.user) values.Set(*sources.user, Keep(*identity.user));
+  if (!clients_) clients_.emplace(clients, peer);
+  Identify(question, sources, now, values);
   if (sources.path || !sources.query.empty()) {
     const std::string_view uri =
         said.FirstOf({}, Name::kForwardedUri, Name::kOriginalUri, Name::kOriginalUrl);
+    // Most of the time it is a path and nothing else, with nothing encoded in it.
+    const bool is_plain = uri.starts_with('/') && !HasEither(uri, '?', '%');
     const Target target =
-        uri.empty() ? Target{Behind(question.prefix, request.path), request.query} : Split(uri);
-    if (sources.path) values.Set(*sources.path, Decoded(target.path, Plus::kItself));
+        is_plain ? Target{uri, {}}
+        : uri.empty() ? Target{Behind(question.prefix, request.path), request.query} : Split(uri);
+    if (sources.path) {
+      values.Set(*sources.path, is_plain ? uri : Decoded(target.path, Plus::kItself));
+    }
     for (const rule::NamedSource& source : sources.query) {
       const auto value = wire::FindQueryParameter(target.query, source.name);
       if (value) values.Set(source.number, Decoded(*value, Plus::kBlank));

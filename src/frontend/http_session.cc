@@ -138,6 +138,7 @@ HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, st
 void HttpSession::Finish(Progress& progress) {
   progress.errors = errors_;
   is_waiting_ = progress.then == Then::kWait;
+  attributes_.Release();
   // What waits needs the rules it was decided by, to give back what it took.
   if (progress.then != Then::kHold && !is_waiting_) Release();
 }

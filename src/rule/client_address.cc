@@ -26,10 +26,9 @@ Address ClientAddress(const std::optional<Address>& peer, const std::optional<Ad
   return here;
 }
 
-bool IsClientAddress(const std::optional<Address>& peer, const HeaderField& forwarded_for,
-                     const TrustedHops& trusted, Address& address) {
+bool IsOneStepAway(const std::optional<Address>& peer, const TrustedHops& trusted) {
   return trusted.header == ForwardedHeader::kXForwardedFor &&
-         (!peer || IsTrusted(*peer, 0, trusted)) && Address::ParseV4(forwarded_for.value, address);
+         (!peer || IsTrusted(*peer, 0, trusted));
 }
 
 }  // namespace weir::rule

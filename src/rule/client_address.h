@@ -38,11 +38,9 @@ struct TrustedHops {
 Address ClientAddress(const std::optional<Address>& peer, const std::optional<Address>& proxied,
                       HeaderFields fields, const TrustedHops& trusted);
 
-// Most of the time there is one such field, with one address of IPv4 in it, and the peer is
-// trusted: then that is where the walk ends, whether that one is trusted or not. True if it is so,
-// and `address` is what ClientAddress() finds and how it is written. REQUIRES: there is no other
-// X-Forwarded-For, and nothing was said by the PROXY protocol
-bool IsClientAddress(const std::optional<Address>& peer, const HeaderField& forwarded_for,
-                     const TrustedHops& trusted, Address& address);
+// Most of the time there is one X-Forwarded-For, with one address of IPv4 in it, and whoever
+// connects is trusted. Then the walk ends there, whether that one is trusted or not. Whether it is
+// so as far as the connection goes, if the PROXY protocol said nothing.
+bool IsOneStepAway(const std::optional<Address>& peer, const TrustedHops& trusted);
 
 }  // namespace weir::rule

@@ -28,11 +28,11 @@ inline bool SameBytes(const char* a, const char* b, std::size_t size) {
   return ((LoadWord(a) ^ LoadWord(b)) | (LoadWord(a + last) ^ LoadWord(b + last))) == 0;
 }
 
-// Whether the bytes that `marks` has a bit for are the same. REQUIRES: two blocks to read of each
-inline bool SameMarked(const char* a, const char* b, std::uint32_t marks) {
+// Which of 32 bytes differ.
+inline std::uint32_t Different(const char* a, const char* b) {
   const ByteMarks first = ByteBlock(a).Same(ByteBlock(b));
   const ByteMarks second = ByteBlock(a + ByteBlock::kSize).Same(ByteBlock(b + ByteBlock::kSize));
-  return (~(second << ByteBlock::kSize | first) & marks) == 0;
+  return ~(second << ByteBlock::kSize | first);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ inline bool SameMarked(const char* a, const char* b, std::uint32_t marks) {
 std::size_t HttpHeadPattern::ReadRequestLine(std::string_view bytes, HttpRequest& request) const {
   const RequestLine& line = request_line_;
   if (bytes.size() > line.size && bytes[line.size] == '\r' &&
-      SameBytes(bytes.data(), text_.data(), line.size)) {
+      SameBytes(bytes.data(), line_text_.data(), line.size)) {
     const char* const target = bytes.data() + line.method + 1;
     const std::size_t query = std::size_t{line.path} + (line.path < line.target ? 1 : 0);
     request.method = {bytes.data(), line.method};
@@ -60,9 +60,12 @@ std::size_t HttpHeadPattern::ReadRequestLine(std::string_view bytes, HttpRequest
 
 std::size_t HttpHeadPattern::ReadLine(const Line& line, std::string_view bytes, std::size_t at,
                                       rule::HeaderField& field) const {
-  const std::string_view fixed(text_.data() + line.text, line.size);
-  if (!bytes.substr(at).starts_with(fixed)) return 0;
-  const char* const name = bytes.data() + at + kLineEnd.size();
+  const std::size_t in_text = std::min<std::size_t>(line.size, kTwoBlocks);
+  const std::string_view text(line.text.data(), in_text);
+  const std::string_view rest(rests_.data() + line.rest, line.size - in_text);
+  const std::string_view from = bytes.substr(at);
+  if (!from.starts_with(text) || !from.substr(in_text).starts_with(rest)) return 0;
+  const char* const name = from.data() + kLineEnd.size();
   field.name = {name, line.name};
   if (!line.is_whole) return ReadFieldValue(bytes, at + line.size, field.value);
   field.value = {name + line.begin, line.value};
@@ -71,42 +74,48 @@ std::size_t HttpHeadPattern::ReadLine(const Line& line, std::string_view bytes, 
 
 std::size_t HttpHeadPattern::Read(std::string_view bytes, HttpRequest& request) {
   if (lines_.empty()) return 0;
-  std::size_t at = ReadRequestLine(bytes, request);
-  if (at == 0) return 0;
+  std::size_t line_end = ReadRequestLine(bytes, request);
+  if (line_end == 0) return 0;
   if (request.fields.size() != lines_.size()) request.fields.resize(lines_.size());
   rule::HeaderField* field = request.fields.data();
+  const char* at = bytes.data() + line_end;
+  const char* const end = bytes.data() + bytes.size();
   for (const Line& line : lines_) {
-    // Most lines are of few bytes, with more behind them, and one blank before the value.
-    const char* const from = bytes.data() + at;
-    const char* const value = from + line.size;
-    if (line.size <= kTwoBlocks && bytes.size() - at >= 2 * kTwoBlocks) {
-      if (!SameMarked(from, text_.data() + line.text, line.marks)) return 0;
-      field->name = {from + kLineEnd.size(), line.name};
-      if (line.is_whole) {
-        field->value = {field->name.data() + line.begin, line.value};
-        at += line.size;
-        ++field;
-        continue;
-      }
-      ByteMarks controls = ByteBlock(value).Controls();
-      std::size_t before = 0;  // those that were looked at
-      while (controls == 0 && bytes.size() - at - line.size - before >= kTwoBlocks) {
-        before += ByteBlock::kSize;
-        controls = ByteBlock(value + before).Controls();
-      }
-      const std::size_t size = before + FirstMark(controls);
-      if (controls != 0 && value[0] > ' ' && value[size - 1] > ' ' && value[size] == '\r') {
-        field->value = {value, size};
-        at += line.size + size;
-        ++field;
-        continue;
+    // Most lines are short, with more behind them, and have one blank before the value.
+    if (end - at >= static_cast<std::ptrdiff_t>(3 * kTwoBlocks)) {
+      if ((Different(at, line.text.data()) & line.marks) != 0) return 0;
+      if (line.size <= kTwoBlocks) {
+        const char* const value = at + line.size;
+        field->name = {at + kLineEnd.size(), line.name};
+        if (line.is_whole) {
+          field->value = {field->name.data() + line.begin, line.value};
+          at = value;
+          ++field;
+          continue;
+        }
+        ByteMarks controls = ByteBlock(value).Controls();
+        const char* value_end = value;
+        if (controls == 0) {
+          value_end += ByteBlock::kSize;
+          controls = ByteBlock(value_end).Controls() | 1U << ByteBlock::kSize;
+        }
+        value_end += FirstMark(controls);
+        // Also false for a value that is empty, or goes on.
+        if (*value > ' ' && value_end[-1] > ' ' && *value_end == '\r') {
+          field->value = {value, static_cast<std::size_t>(value_end - value)};
+          at = value_end;
+          ++field;
+          continue;
+        }
       }
     }
-    at = ReadLine(line, bytes, at, *field++);
-    if (at == 0) return 0;
+    const std::size_t next =
+        ReadLine(line, bytes, static_cast<std::size_t>(at - bytes.data()), *field++);
+    if (next == 0) return 0;
+    at = bytes.data() + next;
   }
   // Otherwise there are more fields, or the last has something wrong in it.
-  if (!bytes.substr(at).starts_with(kHeadEnd)) return 0;
+  if (!std::string_view(at, static_cast<std::size_t>(end - at)).starts_with(kHeadEnd)) return 0;
   request.authority = host_ < lines_.size() ? request.fields[host_].value : std::string_view();
   request.body = body_;
   request.content_length = content_length_;
@@ -115,7 +124,7 @@ std::size_t HttpHeadPattern::Read(std::string_view bytes, HttpRequest& request) 
   request.name_lengths = name_lengths_;
   request.names = names_;
   misses_ = 1;
-  return at + kHeadEnd.size();
+  return static_cast<std::size_t>(at - bytes.data()) + kHeadEnd.size();
 }
 
 void HttpHeadPattern::Missed(std::string_view head, const HttpRequest& request) {
@@ -129,14 +138,15 @@ void HttpHeadPattern::Missed(std::string_view head, const HttpRequest& request) 
 
 void HttpHeadPattern::Learn(std::string_view head, const HttpRequest& request) {
   lines_.clear();
-  text_.clear();
+  rests_.clear();
   if (request.fields.empty() || request.fields.size() > kMostFields) return;
   if (!request.target.starts_with('/')) return;
   const char* const first = request.fields.front().name.data();
   const auto line_size = static_cast<std::size_t>(first - head.data()) - kLineEnd.size();
   // A path that is long is another one each time, most likely.
   if (line_size > kMostText / 4) return;
-  text_.assign(head.data(), line_size);
+  line_text_.assign(head.data(), line_size);
+  std::size_t left = kMostText - line_size;
   request_line_ = {static_cast<std::uint16_t>(line_size),
                    static_cast<std::uint16_t>(request.method.size()),
                    static_cast<std::uint16_t>(request.target.size()),
@@ -153,21 +163,22 @@ void HttpHeadPattern::Learn(std::string_view head, const HttpRequest& request) {
     const bool is_whole = IsFramingField(field.name);
     const std::size_t size = is_whole ? static_cast<std::size_t>(line_end - from)
                                       : colon + (from[colon + 1] == ' ' ? 2 : 1);
-    const std::size_t room = std::max(size, kTwoBlocks);
-    if (text_.size() + room > kMostText) {
+    if (size > left) {
       lines_.clear();
       return;
     }
-    const std::size_t text = text_.size();
-    text_.append(from, size).resize(text + room);
-    lines_.push_back(
-        {.text = static_cast<std::uint32_t>(text),
-         .marks = ~std::uint32_t{0} >> (kTwoBlocks - std::min(size, kTwoBlocks)),
-         .size = static_cast<std::uint16_t>(size),
-         .name = static_cast<std::uint16_t>(field.name.size()),
-         .begin = static_cast<std::uint16_t>(field.value.data() - field.name.data()),
-         .value = static_cast<std::uint16_t>(field.value.size()),
-         .is_whole = is_whole});
+    left -= size;
+    const std::size_t in_text = std::min(size, kTwoBlocks);
+    Line& line = lines_.emplace_back();
+    std::copy_n(from, in_text, line.text.begin());
+    line.marks = ~std::uint32_t{0} >> (kTwoBlocks - in_text);
+    line.size = static_cast<std::uint16_t>(size);
+    line.name = static_cast<std::uint16_t>(field.name.size());
+    line.rest = static_cast<std::uint16_t>(rests_.size());
+    line.begin = static_cast<std::uint16_t>(field.value.data() - field.name.data());
+    line.value = static_cast<std::uint16_t>(field.value.size());
+    line.is_whole = is_whole;
+    rests_.append(from + in_text, size - in_text);
     if (field.name.size() == 4 && is_whole) host_ = i;  // the only one of that length
   }
   version_ = request.version;

@@ -9,6 +9,7 @@
 // not complete, or is wrong, is not like the pattern, and is read the long way.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -35,14 +36,15 @@ class HttpHeadPattern {
  private:
   // A field: the end of the line before it, its name, and what follows up to the value or, where
   // that must be the same, up to its end.
-  struct Line {
-    std::uint32_t text = 0;   // where in `text_`
-    std::uint32_t marks = 0;  // a bit for each byte of it, as far as two blocks reach
-    std::uint16_t size = 0;   // bytes of it
-    std::uint16_t name = 0;   // bytes
-    std::uint16_t begin = 0;  // of a value that must be the same
-    std::uint16_t value = 0;  // bytes of that
-    bool is_whole = false;    // there is one
+  struct alignas(16) Line {
+    std::array<char, 32> text{};  // as much of it as there is room for
+    std::uint32_t marks = 0;      // a bit for each byte of `text` that is part of it
+    std::uint16_t size = 0;       // bytes of all of it
+    std::uint16_t name = 0;       // bytes
+    std::uint16_t rest = 0;       // where in `rests_` the bytes are that `text` has no room for
+    std::uint16_t begin = 0;      // of a value that must be the same
+    std::uint16_t value = 0;      // bytes of that
+    bool is_whole = false;        // there is one
   };
 
   // What stands in it where, as long as it is the same.
@@ -60,7 +62,8 @@ class HttpHeadPattern {
   std::size_t ReadLine(const Line& line, std::string_view bytes, std::size_t at,
                        rule::HeaderField& field) const;
 
-  std::string text_;         // what must be the same, with room behind each line's for two blocks
+  std::string line_text_;    // the request line
+  std::string rests_;        // of what must be the same
   std::vector<Line> lines_;  // none: nothing is learned
   RequestLine request_line_;
   std::size_t host_ = kMostFields;  // which line says it; kMostFields: none does
