@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <string_view>
 
 namespace weir {
 namespace {
@@ -21,6 +23,10 @@ TEST(ByteBlockTest, MarksEveryCharacterOfAKindAtEveryPlaceAndNoOther) {
           ASSERT_EQ(is_marked(block.Below(static_cast<unsigned char>(bound))), c < bound);
         }
         ASSERT_EQ(is_marked(block.Equal('#')), c == '#');
+        std::array<char, ByteBlock::kSize> others;
+        others.fill(beside);
+        const ByteMarks all_but = kAllMarks ^ 1U << at;
+        ASSERT_EQ(block.Same(ByteBlock(others.data())), bytes[at] == beside ? kAllMarks : all_but);
         ASSERT_EQ(is_marked(block.NoAscii()), c >= 0x80);
         ASSERT_EQ(is_marked(block.Controls()), c < 0x20 || c == 0x7F);
         ASSERT_EQ(is_marked(block.LettersOr('-')),
@@ -28,6 +34,22 @@ TEST(ByteBlockTest, MarksEveryCharacterOfAKindAtEveryPlaceAndNoOther) {
         if (c == '#') {
           ASSERT_EQ(FirstMark(block.Equal('#')), at);
         }
+      }
+    }
+  }
+}
+
+TEST(ByteBlockTest, OneOfTwoCharactersIsFoundInTextsOfAnyLength) {
+  for (std::size_t size = 0; size < 70; ++size) {
+    EXPECT_FALSE(HasEither(std::string(size, 'x'), '?', '%'));
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const char c : {'?', '%', '&', '\0'}) {
+        // Surrounded by what is not part of it.
+        std::string text(size + 2, '?');
+        for (std::size_t i = 0; i < size; ++i) text[i + 1] = 'x';
+        text[at + 1] = c;
+        ASSERT_EQ(HasEither(std::string_view(text).substr(1, size), '?', '%'),
+                  c == '?' || c == '%');
       }
     }
   }

@@ -11,14 +11,10 @@ using Name = GatewayFields::Name;
 using Fields = std::vector<rule::HeaderField>;
 
 TEST(GatewayFieldsTest, AreFoundInAnyCase) {
-  const Fields fields{{"X-Weir-Namespace", "a"},
-                                  {"x-weir-cost", "b"},
-                                  {"X-FORWARDED-URI", "c"},
-                                  {"X-Forwarded-Method", "d"},
-                                  {"X-Forwarded-Host", "e"},
-                                  {"X-Original-URI", "f"},
-                                  {"X-Original-URL", "g"},
-                                  {"X-Original-Method", "h"}};
+  const Fields fields{{"X-Weir-Namespace", "a"}, {"x-weir-cost", "b"},
+                      {"X-FORWARDED-URI", "c"},  {"X-Forwarded-Method", "d"},
+                      {"X-Forwarded-Host", "e"}, {"X-Original-URI", "f"},
+                      {"X-Original-URL", "g"},   {"X-Original-Method", "h"}};
   const GatewayFields said(fields);
   EXPECT_EQ(said[Name::kWeirNamespace], "a");
   EXPECT_EQ(said[Name::kWeirCost], "b");

@@ -79,9 +79,10 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
         said.FirstOf({}, Name::kForwardedUri, Name::kOriginalUri, Name::kOriginalUrl);
     // Most of the time it is a path and nothing else, with nothing encoded in it.
     const bool is_plain = uri.starts_with('/') && !HasEither(uri, '?', '%');
-    const Target target =
-        is_plain ? Target{uri, {}}
-        : uri.empty() ? Target{Behind(question.prefix, request.path), request.query} : Split(uri);
+    const Target target = is_plain ? Target{uri, {}}
+                          : uri.empty()
+                              ? Target{Behind(question.prefix, request.path), request.query}
+                              : Split(uri);
     if (sources.path) {
       values.Set(*sources.path, is_plain ? uri : Decoded(target.path, Plus::kItself));
     }

@@ -132,7 +132,8 @@ void HttpHeadPattern::Missed(std::string_view head, const HttpRequest& request) 
   // seldomer.
   constexpr unsigned kAtLeastEach = 64;
   ++misses_;
-  const bool is_tried = misses_ > 1 && (std::has_single_bit(misses_) || misses_ % kAtLeastEach == 0);
+  const bool is_tried =
+      misses_ > 1 && (std::has_single_bit(misses_) || misses_ % kAtLeastEach == 0);
   if (is_tried) Learn(head, request);
 }
 
