@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "frontend/allowed_answer.h"
 #include "frontend/json_api.h"
 #include "frontend/problem_details.h"
 
@@ -222,6 +223,10 @@ void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& pr
   }
   // Who only looks is told at once.
   const bool waits = reply_.wait() > Nanos(0) && check.intent == CheckRequest::Intent::kTake;
+  const bool is_usual = !waits && request_.keep_alive &&
+                        request_.version == wire::HttpVersion::k11 &&
+                        options_.fields == FieldStyle::kDraft10;
+  if (is_usual && AppendAllowed(reply_, rules, date_field_, out)) return;
   std::string& to = waits ? held_ : out;
   HttpReply answer(to, 200, To());
   AddFields(reply_, rules, options_.fields, answer.row());

@@ -60,7 +60,7 @@ void AddItems(const CheckReply& reply, const char (&field)[Size],  // NOLINT(*-a
 }
 
 // What is left, and until when: behind a name.
-char* PutState(const Finding& finding, char* to) {
+inline char* PutState(const Finding& finding, char* to) {
   to = WriteDecimal(FittingField(finding.decision.remaining), Put(to, ";r="));
   const Nanos time = UntilMore(finding.decision);
   if (time == Nanos::max()) return to;
@@ -72,36 +72,6 @@ void AddAnyDraft10(const CheckReply& reply, TextRow& row) {
   AddItems(reply, "RateLimit-Policy: ", row,
            [&](const Finding& finding, char* to) { return PutText(to, reply.PolicyOf(finding)); });
   AddItems(reply, "RateLimit: ", row, PutState);
-}
-
-// The same of a few whose texts are known: most of the time. False if it is not so, and nothing
-// was added.
-bool AddFewDraft10(const CheckReply& reply, std::uint64_t rules, TextRow& row) {
-  constexpr std::size_t kFew = 4;
-  constexpr std::size_t kRoomForState = 48;
-  constexpr std::size_t kRoom = 64 + kFew * (2 * LimitText::kMost + kRoomForState);
-  static_assert(kRoom + LimitText::kMost <= TextRow::kMostReserved);
-  LimitTexts& known = LimitTexts::OfThread();
-  std::array<const LimitText*, kFew> texts;
-  std::array<const Finding*, kFew> told;
-  std::size_t count = 0;
-  for (const Finding& finding : reply.findings()) {
-    if (!IsTold(finding)) continue;
-    const LimitText* text = count < kFew ? known.Find(reply, finding, rules) : nullptr;
-    if (text == nullptr) return false;
-    texts[count] = text;
-    told[count++] = &finding;
-  }
-  if (count == 0) return true;
-  // A comma behind each: the last is overwritten.
-  char* to = Put(row.Reserve(kRoom + LimitText::kMost), "RateLimit-Policy: ");
-  for (std::size_t i = 0; i < count; ++i) to = Put(texts[i]->PutPolicy(to), ", ");
-  to = Put(to - 2, "\r\nRateLimit: ");
-  for (std::size_t i = 0; i < count; ++i) {
-    to = Put(PutState(*told[i], texts[i]->PutName(to)), ", ");
-  }
-  row.Use(Put(to - 2, "\r\n"));
-  return true;
 }
 
 // The limit that decides, alone: these forms have no room for more.
@@ -130,12 +100,44 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
   return std::nullopt;
 }
 
+char* PutFewDraft10(const CheckReply& reply, std::uint64_t rules, char* to) {
+  constexpr std::size_t kFew = 4;
+  constexpr std::size_t kRoomForState = 48;
+  static_assert(kRoomForFewDraft10 >= 64 + kFew * (2 * LimitText::kMost + kRoomForState) + 64);
+  static_assert(kRoomForFewDraft10 <= TextRow::kMostReserved);
+  if (rules == 0) return nullptr;
+  LimitTexts& known = LimitTexts::OfThread();
+  // Put together on the way, to be copied behind the policies.
+  std::array<char, kFew*(LimitText::kMost + kRoomForState)> states;
+  char* states_end = states.data();
+  std::size_t left = kFew;
+  char* const begin = to;
+  to = Put(to, "RateLimit-Policy: ");
+  for (const Finding& finding : reply.findings()) {
+    if (!IsTold(finding)) continue;
+    const LimitText* const text = left-- > 0 ? known.Find(reply, finding, rules) : nullptr;
+    if (text == nullptr) return nullptr;
+    // A comma behind each: the last is overwritten.
+    to = Put(text->PutPolicy(to), ", ");
+    states_end = Put(PutState(finding, text->PutName(states_end)), ", ");
+  }
+  if (left == kFew) return begin;
+  to = Put(to - 2, "\r\nRateLimit: ");
+  const auto size = static_cast<std::size_t>(states_end - states.data()) - 2;
+  CopyFew(to, states.data(), size);
+  return Put(to + size, "\r\n");
+}
+
 Permits QuotaOf(const Limit& limit) { return PolicyOf(limit).quota; }
 
 void AddFields(const CheckReply& reply, std::uint64_t rules, FieldStyle style, TextRow& row) {
   switch (style) {
     case FieldStyle::kDraft10:
-      if (rules == 0 || !AddFewDraft10(reply, rules, row)) AddAnyDraft10(reply, row);
+      if (char* const end = PutFewDraft10(reply, rules, row.Reserve(kRoomForFewDraft10))) {
+        row.Use(end);
+      } else {
+        AddAnyDraft10(reply, row);
+      }
       break;
     case FieldStyle::kDraft06:
       AddTriple(reply, "RateLimit-", row);

@@ -35,12 +35,18 @@ inline std::uint32_t Different(const char* a, const char* b) {
   return ~(second << ByteBlock::kSize | first);
 }
 
+// Of the first `size` bytes. REQUIRES: 0 < size <= kTwoBlocks
+inline std::uint32_t MarksOf(std::size_t size) { return ~std::uint32_t{0} >> (kTwoBlocks - size); }
+
 }  // namespace
 
 std::size_t HttpHeadPattern::ReadRequestLine(std::string_view bytes, HttpRequest& request) const {
   const RequestLine& line = request_line_;
-  if (bytes.size() > line.size && bytes[line.size] == '\r' &&
-      SameBytes(bytes.data(), line_text_.data(), line.size)) {
+  const bool is_same =
+      line.size <= kTwoBlocks && bytes.size() >= kTwoBlocks + 1
+          ? (Different(bytes.data(), line_text_.data()) & MarksOf(line.size)) == 0
+          : bytes.size() > line.size && SameBytes(bytes.data(), line_text_.data(), line.size);
+  if (is_same && bytes[line.size] == '\r') {
     const char* const target = bytes.data() + line.method + 1;
     const std::size_t query = std::size_t{line.path} + (line.path < line.target ? 1 : 0);
     request.method = {bytes.data(), line.method};
@@ -147,6 +153,7 @@ void HttpHeadPattern::Learn(std::string_view head, const HttpRequest& request) {
   // A path that is long is another one each time, most likely.
   if (line_size > kMostText / 4) return;
   line_text_.assign(head.data(), line_size);
+  if (line_size < kTwoBlocks) line_text_.resize(kTwoBlocks);  // to be read as that
   std::size_t left = kMostText - line_size;
   request_line_ = {static_cast<std::uint16_t>(line_size),
                    static_cast<std::uint16_t>(request.method.size()),
@@ -172,7 +179,7 @@ void HttpHeadPattern::Learn(std::string_view head, const HttpRequest& request) {
     const std::size_t in_text = std::min(size, kTwoBlocks);
     Line& line = lines_.emplace_back();
     std::copy_n(from, in_text, line.text.begin());
-    line.marks = ~std::uint32_t{0} >> (kTwoBlocks - in_text);
+    line.marks = MarksOf(in_text);
     line.size = static_cast<std::uint16_t>(size);
     line.name = static_cast<std::uint16_t>(field.name.size());
     line.rest = static_cast<std::uint16_t>(rests_.size());
