@@ -51,14 +51,7 @@ std::string_view Behind(std::string_view prefix, std::string_view path) {
 
 void HttpAttributes::Identify(const HttpQuestion& question, const rule::RequestSources& sources,
                               Instant now, rule::Values& values) {
-  const HttpRequest& request = question.request;
-  const rule::HeaderField* const forwarded_for = question.places.ForwardedFor(request);
-  rule::Address address;
-  if (!sources.user && forwarded_for != nullptr && clients_->IsAddressIn(*forwarded_for, address)) {
-    values.Set(rule::Schema::kIpNumber, forwarded_for->value, &address);
-    return;
-  }
-  const rule::Identity identity = clients_->Identify(request.fields, now);
+  const rule::Identity identity = clients_->Identify(question.request.fields, now);
   values.Set(rule::Schema::kIpNumber, {ip_text_.data(), identity.ip.Write(ip_text_.data())},
              &identity.ip);
   if (sources.user && identity.user) values.Set(*sources.user, Keep(*identity.user));
@@ -73,7 +66,13 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   const rule::RequestSources& sources = space.sources();
   rule::Values values(space.schema());
   if (!clients_) clients_.emplace(clients, peer);
-  Identify(question, sources, now, values);
+  const rule::HeaderField* const forwarded_for = question.places.ForwardedFor(request);
+  rule::Address address;
+  if (!sources.user && forwarded_for != nullptr && clients_->IsAddressIn(*forwarded_for, address)) {
+    values.Set(rule::Schema::kIpNumber, forwarded_for->value, &address);
+  } else {
+    Identify(question, sources, now, values);
+  }
   if (sources.path || !sources.query.empty()) {
     const std::string_view uri =
         said.FirstOf({}, Name::kForwardedUri, Name::kOriginalUri, Name::kOriginalUrl);

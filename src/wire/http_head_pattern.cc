@@ -40,28 +40,31 @@ inline std::uint32_t MarksOf(std::size_t size) { return ~std::uint32_t{0} >> (kT
 
 }  // namespace
 
-std::size_t HttpHeadPattern::ReadRequestLine(std::string_view bytes, HttpRequest& request) const {
-  const RequestLine& line = request_line_;
-  const bool is_same =
-      line.size <= kTwoBlocks && bytes.size() >= kTwoBlocks + 1
-          ? (Different(bytes.data(), line_text_.data()) & MarksOf(line.size)) == 0
-          : bytes.size() > line.size && SameBytes(bytes.data(), line_text_.data(), line.size);
-  if (is_same && bytes[line.size] == '\r') {
-    const char* const target = bytes.data() + line.method + 1;
-    const std::size_t query = std::size_t{line.path} + (line.path < line.target ? 1 : 0);
-    request.method = {bytes.data(), line.method};
-    request.target = {target, line.target};
-    request.path = {target, line.path};
-    request.query = {target + query, line.target - query};
-    request.version = version_;
-    return line.size;
-  }
-  // Some gateways put the client's path there: that one alone is read the long way.
+// Some gateways put the client's path into it: this one alone is then read the long way.
+std::size_t HttpHeadPattern::ReadOtherRequestLine(std::string_view bytes,
+                                                  HttpRequest& request) const {
   if (!bytes.ends_with(kHeadEnd)) return 0;
   std::string_view rest = bytes;
   if (!ParseHttpRequestLine(rest, request) || request.version != version_) return 0;
   if (!request.target.starts_with('/')) return 0;  // it may name a host
   return bytes.size() - rest.size() - kLineEnd.size();
+}
+
+inline std::size_t HttpHeadPattern::ReadRequestLine(std::string_view bytes,
+                                                    HttpRequest& request) const {
+  const RequestLine& line = request_line_;
+  const bool is_same =
+      line.size <= kTwoBlocks && bytes.size() > kTwoBlocks
+          ? (Different(bytes.data(), line_text_.data()) & line.marks) == 0
+          : bytes.size() > line.size && SameBytes(bytes.data(), line_text_.data(), line.size);
+  if (!is_same || bytes[line.size] != '\r') return ReadOtherRequestLine(bytes, request);
+  const char* const target = bytes.data() + line.target_begin;
+  request.method = {bytes.data(), line.method};
+  request.target = {target, line.target};
+  request.path = {target, line.path};
+  request.query = {target + line.query_begin, line.query};
+  request.version = version_;
+  return line.size;
 }
 
 std::size_t HttpHeadPattern::ReadLine(const Line& line, std::string_view bytes, std::size_t at,
@@ -80,25 +83,23 @@ std::size_t HttpHeadPattern::ReadLine(const Line& line, std::string_view bytes, 
 
 std::size_t HttpHeadPattern::Read(std::string_view bytes, HttpRequest& request) {
   if (lines_.empty()) return 0;
-  std::size_t line_end = ReadRequestLine(bytes, request);
+  const std::size_t line_end = ReadRequestLine(bytes, request);
   if (line_end == 0) return 0;
   if (request.fields.size() != lines_.size()) request.fields.resize(lines_.size());
   rule::HeaderField* field = request.fields.data();
   const char* at = bytes.data() + line_end;
   const char* const end = bytes.data() + bytes.size();
+  // Up to where so much can be read that no end has to be looked out for; no line begins at the
+  // first byte.
+  constexpr std::size_t kAhead = 3 * kTwoBlocks;
+  const char* const last_at = bytes.size() >= kAhead ? end - kAhead : bytes.data();
   for (const Line& line : lines_) {
     // Most lines are short, with more behind them, and have one blank before the value.
-    if (end - at >= static_cast<std::ptrdiff_t>(3 * kTwoBlocks)) {
+    if (at <= last_at) {
       if ((Different(at, line.text.data()) & line.marks) != 0) return 0;
-      if (line.size <= kTwoBlocks) {
-        const char* const value = at + line.size;
-        field->name = {at + kLineEnd.size(), line.name};
-        if (line.is_whole) {
-          field->value = {field->name.data() + line.begin, line.value};
-          at = value;
-          ++field;
-          continue;
-        }
+      const char* const value = at + line.size;
+      field->name = {at + kLineEnd.size(), line.name};
+      if (line.is_usual) {
         ByteMarks controls = ByteBlock(value).Controls();
         const char* value_end = value;
         if (controls == 0) {
@@ -113,6 +114,11 @@ std::size_t HttpHeadPattern::Read(std::string_view bytes, HttpRequest& request) 
           ++field;
           continue;
         }
+      } else if (!line.is_long) {
+        field->value = {field->name.data() + line.begin, line.value};
+        at = value;
+        ++field;
+        continue;
       }
     }
     const std::size_t next =
@@ -155,10 +161,15 @@ void HttpHeadPattern::Learn(std::string_view head, const HttpRequest& request) {
   line_text_.assign(head.data(), line_size);
   if (line_size < kTwoBlocks) line_text_.resize(kTwoBlocks);  // to be read as that
   std::size_t left = kMostText - line_size;
-  request_line_ = {static_cast<std::uint16_t>(line_size),
-                   static_cast<std::uint16_t>(request.method.size()),
-                   static_cast<std::uint16_t>(request.target.size()),
-                   static_cast<std::uint16_t>(request.path.size())};
+  const std::size_t query_begin = request.path.size() + (request.path == request.target ? 0 : 1);
+  request_line_.size = static_cast<std::uint16_t>(line_size);
+  request_line_.marks = line_size <= kTwoBlocks ? MarksOf(line_size) : 0;
+  request_line_.method = static_cast<std::uint16_t>(request.method.size());
+  request_line_.target_begin = static_cast<std::uint16_t>(request.method.size() + 1);
+  request_line_.target = static_cast<std::uint16_t>(request.target.size());
+  request_line_.path = static_cast<std::uint16_t>(request.path.size());
+  request_line_.query_begin = static_cast<std::uint16_t>(query_begin);
+  request_line_.query = static_cast<std::uint16_t>(request.target.size() - query_begin);
   host_ = kMostFields;
   const char* const end = head.data() + head.size() - kHeadEnd.size();
   for (std::size_t i = 0; i < request.fields.size(); ++i) {
@@ -186,6 +197,8 @@ void HttpHeadPattern::Learn(std::string_view head, const HttpRequest& request) {
     line.begin = static_cast<std::uint16_t>(field.value.data() - field.name.data());
     line.value = static_cast<std::uint16_t>(field.value.size());
     line.is_whole = is_whole;
+    line.is_long = size > kTwoBlocks;
+    line.is_usual = !line.is_whole && !line.is_long;
     rests_.append(from + in_text, size - in_text);
     if (field.name.size() == 4 && is_whole) host_ = i;  // the only one of that length
   }

@@ -45,19 +45,26 @@ class HttpHeadPattern {
     std::uint16_t begin = 0;      // of a value that must be the same
     std::uint16_t value = 0;      // bytes of that
     bool is_whole = false;        // there is one
+    bool is_long = false;         // it goes on in `rests_`
+    bool is_usual = false;        // neither
   };
 
   // What stands in it where, as long as it is the same.
   struct RequestLine {
-    std::uint16_t size = 0;  // without its end
-    std::uint16_t method = 0;
+    std::uint32_t marks = 0;         // as of a line; 0: it is longer
+    std::uint16_t size = 0;          // without its end
+    std::uint16_t method = 0;        // bytes, as all that follow
+    std::uint16_t target_begin = 0;  // in the line
     std::uint16_t target = 0;
     std::uint16_t path = 0;
+    std::uint16_t query_begin = 0;  // in the target
+    std::uint16_t query = 0;
   };
 
   void Learn(std::string_view head, const HttpRequest& request);
   // Where the request line ends; 0 if it is none that fits.
   std::size_t ReadRequestLine(std::string_view bytes, HttpRequest& request) const;
+  std::size_t ReadOtherRequestLine(std::string_view bytes, HttpRequest& request) const;
   // Where the line that begins at `at` ends, all of it looked at; 0 if it is another one.
   std::size_t ReadLine(const Line& line, std::string_view bytes, std::size_t at,
                        rule::HeaderField& field) const;
