@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "wire/http_body.h"
+#include "wire/http_reader.h"
 #include "wire/http_reply.h"
 #include "wire/http_request.h"
 #include "wire/http_values.h"

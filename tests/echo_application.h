@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "net/server.h"
+#include "wire/http_reader.h"
 #include "wire/http_reply.h"
 #include "wire/http_request.h"
 

@@ -9,6 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
+
+#include "base/copy_few.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -97,5 +100,23 @@ class ByteBlock {
   std::array<unsigned char, kSize> bytes_;
 #endif
 };
+
+// Whether one or the other is anywhere in a text. REQUIRES: neither is 0
+inline bool HasEither(std::string_view text, char one, char other) {
+  const auto has = [&](const char* from) {
+    const ByteBlock block(from);
+    return (block.Equal(one) | block.Equal(other)) != 0;
+  };
+  const std::size_t size = text.size();
+  if (size < ByteBlock::kSize) {
+    std::array<char, ByteBlock::kSize> padded{};
+    CopyFew(padded.data(), text.data(), size);
+    return has(padded.data());
+  }
+  for (std::size_t at = 0; at + ByteBlock::kSize < size; at += ByteBlock::kSize) {
+    if (has(text.data() + at)) return true;
+  }
+  return has(text.data() + size - ByteBlock::kSize);  // which may overlap the one before it
+}
 
 }  // namespace weir

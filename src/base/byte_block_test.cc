@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <string_view>
 
 namespace weir {
 namespace {
@@ -33,6 +35,22 @@ TEST(ByteBlockTest, MarksEveryCharacterOfAKindAtEveryPlaceAndNoOther) {
         if (c == '#') {
           ASSERT_EQ(FirstMark(block.Equal('#')), at);
         }
+      }
+    }
+  }
+}
+
+TEST(ByteBlockTest, OneOfTwoCharactersIsFoundInTextsOfAnyLength) {
+  for (std::size_t size = 0; size < 70; ++size) {
+    EXPECT_FALSE(HasEither(std::string(size, 'x'), '?', '%'));
+    for (std::size_t at = 0; at < size; ++at) {
+      for (const char c : {'?', '%', '&', '\0'}) {
+        // Surrounded by what is not part of it.
+        std::string text(size + 2, '?');
+        for (std::size_t i = 0; i < size; ++i) text[i + 1] = 'x';
+        text[at + 1] = c;
+        ASSERT_EQ(HasEither(std::string_view(text).substr(1, size), '?', '%'),
+                  c == '?' || c == '%');
       }
     }
   }

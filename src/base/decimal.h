@@ -52,14 +52,26 @@ inline char* WriteDecimal(std::uint64_t value, char* to);
 
 namespace internal {
 
+// REQUIRES: below 10,000. In 32 bits: what is divided by a constant is then multiplied once.
+inline char* WriteUpToFourDigits(std::uint32_t value, char* to) {
+  if (value >= 100) return WriteThreeOrFourDigits(value, to);
+  if (value >= 10) return WriteTwoDigits(value, to);
+  *to = static_cast<char>('0' + value);
+  return to + 1;
+}
+
 // Of three digits or more. Apart, so that what is inlined for the short ones is short.
 [[gnu::noinline]] inline char* WriteLongDecimal(std::uint64_t value, char* to) {
   if (value < 10'000) return WriteThreeOrFourDigits(static_cast<std::uint32_t>(value), to);
-  to = WriteDecimal(value / 10'000, to);
-  const auto rest = static_cast<std::uint32_t>(value % 10'000);
-  const std::uint32_t hundreds = rest * 5243 >> 19;
-  to = WriteTwoDigits(hundreds, to);
-  return WriteTwoDigits(rest - hundreds * 100, to);
+  if (value < 100'000'000) {
+    const auto all = static_cast<std::uint32_t>(value);
+    to = WriteUpToFourDigits(all / 10'000, to);
+  } else {
+    to = WriteDecimal(value / 10'000, to);
+  }
+  const auto last_four = static_cast<std::uint32_t>(value % 10'000);
+  to = WriteTwoDigits(last_four / 100, to);
+  return WriteTwoDigits(last_four % 100, to);
 }
 
 }  // namespace internal

@@ -36,7 +36,7 @@ char* Put(char* to, const char (&text)[Size]) {  // NOLINT(modernize-avoid-c-arr
 
 class TextRow {
  public:
-  static constexpr std::size_t kMostReserved = 512;
+  static constexpr std::size_t kMostReserved = 1'024;
 
   explicit TextRow(std::string& out) : out_(out) { MakeRoom(); }
   TextRow(const TextRow&) = delete;
@@ -78,6 +78,12 @@ class TextRow {
     Append();
     end_ = row_.data();
     MakeRoom();
+  }
+
+  // The row is complete: the same, but nothing more is to come.
+  void Finish() {
+    Append();
+    end_ = row_.data();
   }
 
   // Of the string when all is appended.

@@ -15,6 +15,7 @@
 #include "net/handler.h"
 #include "wire/http_body.h"
 #include "wire/http_date.h"
+#include "wire/http_reader.h"
 #include "wire/http_request.h"
 
 namespace weir {

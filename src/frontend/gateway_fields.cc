@@ -1,16 +1,21 @@
 #include "frontend/gateway_fields.h"
 
+#include "base/check.h"
 #include "rule/field_name.h"
 
 namespace weir {
 
-GatewayFields::GatewayFields(rule::HeaderFields fields) {
-  for (const rule::HeaderField& field : fields) {
+GatewayFields::Places GatewayFields::Find(rule::HeaderFields fields) {
+  WEIR_CHECK(fields.size() < kNone);
+  Places places = kNowhere;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::string_view called = fields[i].name;
     const auto if_called = [&](std::string_view text, Name name) {
-      if (rule::SameFieldName(field.name, text)) Give(name, field.value);
+      std::uint8_t& place = places[static_cast<std::size_t>(name)];
+      if (place == kNone && rule::SameFieldName(called, text)) place = static_cast<std::uint8_t>(i);
     };
     // Most fields are none of these: their length tells most of them apart.
-    switch (field.name.size()) {
+    switch (called.size()) {
       case 11:
         if_called("x-weir-cost", Name::kWeirCost);
         break;
@@ -35,6 +40,7 @@ GatewayFields::GatewayFields(rule::HeaderFields fields) {
         break;
     }
   }
+  return places;
 }
 
 }  // namespace weir

@@ -27,13 +27,24 @@ class GatewayFields {
     kOriginalMethod,
   };
 
+  // Which of a request's fields each of them is.
+  static constexpr std::uint8_t kNone = 0xFF;
+  using Places = std::array<std::uint8_t, 8>;
+  static constexpr Places kNowhere = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
+  // REQUIRES: fewer than kNone fields
+  static Places Find(rule::HeaderFields fields);
+
   GatewayFields() = default;  // nothing: of a peer that is not believed
-  explicit GatewayFields(rule::HeaderFields fields);
+  // `fields` must outlive it.
+  explicit GatewayFields(rule::HeaderFields fields) : GatewayFields(fields, Find(fields)) {}
+  // If it is known where they are.
+  GatewayFields(rule::HeaderFields fields, const Places& places)
+      : fields_(fields.data()), places_(places) {}
 
   [[nodiscard]] std::optional<std::string_view> operator[](Name name) const {
-    const auto number = static_cast<std::size_t>(name);
-    if ((given_ >> number & 1) == 0) return std::nullopt;
-    return std::string_view(values_[number].data, values_[number].size);
+    const std::uint8_t place = places_[static_cast<std::size_t>(name)];
+    if (place == kNone) return std::nullopt;
+    return fields_[place].value;
   }
   // The first of `names` that says anything.
   template <typename... Names>
@@ -45,21 +56,8 @@ class GatewayFields {
   }
 
  private:
-  // As std::string_view, but not cleared when it is made: most are not there.
-  struct View {
-    const char* data;
-    std::size_t size;
-  };
-
-  void Give(Name name, std::string_view value) {
-    const auto number = static_cast<std::size_t>(name);
-    if ((given_ >> number & 1) != 0) return;
-    given_ |= std::uint32_t{1} << number;
-    values_[number] = {value.data(), value.size()};
-  }
-
-  std::uint32_t given_ = 0;     // a bit for each that is there
-  std::array<View, 8> values_;  // NOLINT(*-member-init): only those are looked at
+  const rule::HeaderField* fields_ = nullptr;
+  Places places_ = kNowhere;
 };
 
 }  // namespace weir

@@ -11,14 +11,11 @@ using Name = GatewayFields::Name;
 using Fields = std::vector<rule::HeaderField>;
 
 TEST(GatewayFieldsTest, AreFoundInAnyCase) {
-  const GatewayFields said(Fields{{"X-Weir-Namespace", "a"},
-                                  {"x-weir-cost", "b"},
-                                  {"X-FORWARDED-URI", "c"},
-                                  {"X-Forwarded-Method", "d"},
-                                  {"X-Forwarded-Host", "e"},
-                                  {"X-Original-URI", "f"},
-                                  {"X-Original-URL", "g"},
-                                  {"X-Original-Method", "h"}});
+  const Fields fields{{"X-Weir-Namespace", "a"}, {"x-weir-cost", "b"},
+                      {"X-FORWARDED-URI", "c"},  {"X-Forwarded-Method", "d"},
+                      {"X-Forwarded-Host", "e"}, {"X-Original-URI", "f"},
+                      {"X-Original-URL", "g"},   {"X-Original-Method", "h"}};
+  const GatewayFields said(fields);
   EXPECT_EQ(said[Name::kWeirNamespace], "a");
   EXPECT_EQ(said[Name::kWeirCost], "b");
   EXPECT_EQ(said[Name::kForwardedUri], "c");
@@ -30,14 +27,15 @@ TEST(GatewayFieldsTest, AreFoundInAnyCase) {
 }
 
 TEST(GatewayFieldsTest, OthersOfTheSameLengthAreNotThem) {
-  const GatewayFields said(Fields{{"x-forwarded-for", "a"}, {"x-weir-names-ace", "b"}});
+  const Fields fields{{"x-forwarded-for", "a"}, {"x-weir-names-ace", "b"}};
+  const GatewayFields said(fields);
   EXPECT_EQ(said[Name::kForwardedUri], std::nullopt);
   EXPECT_EQ(said[Name::kWeirNamespace], std::nullopt);
 }
 
 TEST(GatewayFieldsTest, OfOneGivenTwiceTheFirstCountsThoughItIsEmpty) {
-  const GatewayFields said(
-      Fields{{"x-forwarded-uri", ""}, {"x-forwarded-uri", "/a"}, {"x-original-uri", "/b"}});
+  const Fields fields{{"x-forwarded-uri", ""}, {"x-forwarded-uri", "/a"}, {"x-original-uri", "/b"}};
+  const GatewayFields said(fields);
   EXPECT_EQ(said[Name::kForwardedUri], "");
   EXPECT_EQ(said.FirstOf("/c", Name::kForwardedUri), "/c");
   EXPECT_EQ(said.FirstOf("/c", Name::kForwardedUri, Name::kOriginalUri), "/b");

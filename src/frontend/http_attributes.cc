@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/byte_block.h"
 #include "wire/http_values.h"
 
 namespace weir {
@@ -48,6 +49,14 @@ std::string_view Behind(std::string_view prefix, std::string_view path) {
 
 }  // namespace
 
+void HttpAttributes::Identify(const HttpQuestion& question, const rule::RequestSources& sources,
+                              Instant now, rule::Values& values) {
+  const rule::Identity identity = clients_->Identify(question.request.fields, now);
+  values.Set(rule::Schema::kIpNumber, {ip_text_.data(), identity.ip.Write(ip_text_.data())},
+             &identity.ip);
+  if (sources.user && identity.user) values.Set(*sources.user, Keep(*identity.user));
+}
+
 rule::Values HttpAttributes::Of(const HttpQuestion& question,
                                 const std::optional<rule::Address>& peer, const rule::Space& space,
                                 const rule::ClientIdentifier& clients, Instant now) {
@@ -56,16 +65,26 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   const GatewayFields& said = question.said;
   const rule::RequestSources& sources = space.sources();
   rule::Values values(space.schema());
-  const rule::Identity identity = clients.Identify({peer, std::nullopt, request.fields}, now);
-  values.Set(rule::Schema::kIpNumber, {ip_text_.data(), identity.ip.Write(ip_text_.data())},
-             &identity.ip);
-  if (sources.user && identity.user) values.Set(*sources.user, Keep(*identity.user));
+  if (!clients_) clients_.emplace(clients, peer);
+  const rule::HeaderField* const forwarded_for = question.places.ForwardedFor(request);
+  rule::Address address;
+  if (!sources.user && forwarded_for != nullptr && clients_->IsAddressIn(*forwarded_for, address)) {
+    values.Set(rule::Schema::kIpNumber, forwarded_for->value, &address);
+  } else {
+    Identify(question, sources, now, values);
+  }
   if (sources.path || !sources.query.empty()) {
     const std::string_view uri =
         said.FirstOf({}, Name::kForwardedUri, Name::kOriginalUri, Name::kOriginalUrl);
-    const Target target =
-        uri.empty() ? Target{Behind(question.prefix, request.path), request.query} : Split(uri);
-    if (sources.path) values.Set(*sources.path, Decoded(target.path, Plus::kItself));
+    // Most of the time it is a path and nothing else, with nothing encoded in it.
+    const bool is_plain = uri.starts_with('/') && !HasEither(uri, '?', '%');
+    const Target target = is_plain ? Target{uri, {}}
+                          : uri.empty()
+                              ? Target{Behind(question.prefix, request.path), request.query}
+                              : Split(uri);
+    if (sources.path) {
+      values.Set(*sources.path, is_plain ? uri : Decoded(target.path, Plus::kItself));
+    }
     for (const rule::NamedSource& source : sources.query) {
       const auto value = wire::FindQueryParameter(target.query, source.name);
       if (value) values.Set(source.number, Decoded(*value, Plus::kBlank));
@@ -78,12 +97,11 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   if (sources.host) {
     values.Set(*sources.host, Lower(HostOf(said.FirstOf(request.authority, Name::kForwardedHost))));
   }
-  sources.headers.Find(request.fields, [&](rule::Schema::Number number, std::string_view value) {
-    if (!values.Has(number)) values.Set(number, value);
-  });
-  const bool has_cookies = !sources.cookies.empty() && request.Field("cookie").has_value();
+  for (const FieldPlaces::Wanted& wanted : question.places.ForRules(request, space)) {
+    values.Set(wanted.number, request.fields[wanted.place].value);
+  }
+  if (sources.cookies.empty() || !question.places.HasCookies(request)) return values;
   for (const rule::NamedSource& source : sources.cookies) {
-    if (!has_cookies) break;
     const auto value = wire::FindCookie(request.fields, source.name);
     if (value) values.Set(source.number, *value);
   }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "frontend/field_places.h"
 #include "frontend/gateway_fields.h"
 #include "rule/attribute.h"
 #include "rule/client.h"
@@ -33,6 +34,7 @@ struct HttpQuestion {
   const wire::HttpRequest& request;
   std::string_view prefix;    // the part of the path that is ours
   const GatewayFields& said;  // as far as the peer is believed
+  FieldPlaces& places;        // of this connection's requests
 };
 
 class HttpAttributes {
@@ -41,15 +43,21 @@ class HttpAttributes {
   // until the next call.
   rule::Values Of(const HttpQuestion& question, const std::optional<rule::Address>& peer,
                   const rule::Space& space, const rule::ClientIdentifier& clients, Instant now);
+  // What was read is answered: from the next on, clients are known by the options of then.
+  void Release() { clients_.reset(); }
 
  private:
   // Puts text somewhere it stays until the next call.
   std::string_view Keep(std::string text) { return kept_.emplace_back(std::move(text)); }
+  // Sets `ip`, and `user` if rules ask for it.
+  void Identify(const HttpQuestion& question, const rule::RequestSources& sources, Instant now,
+                rule::Values& values);
   // Decoded, if it can be and has to be; otherwise as it is.
   std::string_view Decoded(std::string_view text, wire::Plus plus);
   // In lower case.
   std::string_view Lower(std::string_view text);
 
+  std::optional<rule::ClientsOfPeer> clients_;
   std::array<char, rule::Address::kLongestText> ip_text_;
   std::deque<std::string> kept_;  // what is not in the request as it is told: seldom anything
   std::string scratch_;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "frontend/check_series.h"
+#include "frontend/field_places.h"
 #include "frontend/http_attributes.h"
 #include "frontend/metrics_reply.h"
 #include "frontend/rate_limit_fields.h"
@@ -31,6 +32,7 @@
 #include "service/checker.h"
 #include "wire/http_body.h"
 #include "wire/http_date.h"
+#include "wire/http_reader.h"
 #include "wire/http_reply.h"
 #include "wire/http_request.h"
 
@@ -98,7 +100,8 @@ class HttpSession {
   void Answer(Instant now, Progress& progress, std::string& out);
   // `prefix` is "/check" or "/peek".
   void AnswerCheck(std::string_view prefix, Instant now, Progress& progress, std::string& out);
-  void AnswerRefusal(Progress& progress, std::string& out);
+  // `rules`: the serial number of the namespace that refuses.
+  void AnswerRefusal(std::uint64_t rules, Progress& progress, std::string& out);
   void AnswerApi(Instant now, Progress& progress, std::string& out);
   void AnswerRateLimitPage(Instant now, Progress& progress, std::string& out);
   RateLimitPage AnswerRateLimit(Instant now);
@@ -114,6 +117,7 @@ class HttpSession {
   HttpPeer peer_;
   wire::HttpReader reader_;
   wire::HttpRequest request_;
+  FieldPlaces places_;
   HttpAttributes attributes_;
   CheckSeries checks_;
   CheckReply& reply_;                             // the first of them

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rule/rule_file.h"
 
@@ -381,6 +382,61 @@ TEST_F(HttpSessionTest, AGatewayIsAnsweredBeforeTheBodyComes) {
   EXPECT_EQ(session_->Serve("body" + Get("/check"), kStart, out).consumed,
             4 + Get("/check").size());
   EXPECT_THAT(out, StartsWith("HTTP/1.1 429"));
+}
+
+// One connection that learns what its requests look like, and one for each request: the same
+// answers, also when the rules ask for other things meanwhile.
+TEST_F(HttpSessionTest, ManyRequestsOnOneConnectionAreAnsweredAsEachByItself) {
+  const std::vector<std::string> fields = {"X-Forwarded-Uri: /a?q=1",
+                                           "X-Forwarded-Uri: /b%20c",
+                                           "X-Forwarded-Method: POST",
+                                           "X-Original-Uri: /d",
+                                           "X-Forwarded-For: 203.0.113.7",
+                                           "X-Forwarded-For: 203.0.113.8, 10.0.0.3",
+                                           "X-Plan: pro",
+                                           "x-plan: free",
+                                           "X-Api-Key: k",
+                                           "Cookie: s=1",
+                                           "X-Weir-Cost: 2",
+                                           "X-Weir-Namespace: shop",
+                                           "X-Weir-Namespace: other"};
+  const std::vector<std::string> rules = {
+      "- {name: a, by: [ip], limit: 1000/h}\n- {name: b, by: [header.x-plan], limit: 2000/h}",
+      "- {name: a, by: [header.x-api-key], limit: 300/h}\n- {name: c, match: {path: /a}, "
+      "by: [header.x-plan, cookie.s, query.q], limits: [900/h, 50/s]}",
+      "- {name: d, match: {path: '/b c', method: POST}, limit: 10/h}"};
+  Checker others(std::move(Ledger::Open({.max_keys = 1000})).value(), {});
+  for (const char* peer : {"10.0.0.1", "203.0.113.1"}) {
+    HttpSession one(checker_, options_, AddressOf(peer), std::nullopt);
+    unsigned random = 1;
+    const auto pick = [&random](std::size_t below) {
+      random = random * 1'103'515'245 + 12'345;
+      return random / 65'536 % below;
+    };
+    std::vector<std::size_t> kind;
+    for (int i = 0; i < 600; ++i) {
+      if (i % 150 == 0) {
+        rule::Problems problems;
+        const std::string text = "namespace: shop\nrules:\n" + rules[i / 150 % rules.size()];
+        for (Checker* checker : {&checker_, &others}) {
+          auto set = rule::ReadRules(text, "test.yaml", problems);
+          ASSERT_TRUE(checker->Publish({std::move(*set)}, "test").empty());
+        }
+      }
+      if (i % 10 == 0) {
+        kind.clear();
+        for (std::size_t count = pick(7); count > 0; --count) kind.push_back(pick(fields.size()));
+      }
+      std::string lines;
+      for (const std::size_t field : kind) lines += fields[field] + "\r\n";
+      const std::string ask = Get(i % 3 == 0 ? "/check" : "/check/a", lines);
+      std::string together;
+      std::string alone;
+      one.Serve(ask, kStart, together);
+      HttpSession(others, options_, AddressOf(peer), std::nullopt).Serve(ask, kStart, alone);
+      ASSERT_EQ(together, alone) << ask;
+    }
+  }
 }
 
 TEST_F(HttpSessionTest, EveryAnswerHasItsDate) {

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/copy_few.h"
 #include "base/time.h"
+#include "frontend/limit_texts.h"
 #include "rule/rule_reader.h"
 
 namespace weir {
@@ -58,15 +59,19 @@ void AddItems(const CheckReply& reply, const char (&field)[Size],  // NOLINT(*-a
   if (!is_first) row.Text("\r\n");
 }
 
-void AddDraft10(const CheckReply& reply, TextRow& row) {
+// What is left, and until when: behind a name.
+inline char* PutState(const Finding& finding, char* to) {
+  to = WriteDecimal(FittingField(finding.decision.remaining), Put(to, ";r="));
+  const Nanos time = UntilMore(finding.decision);
+  if (time == Nanos::max()) return to;
+  return WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
+}
+
+// Of any number of findings, with names of any length.
+void AddAnyDraft10(const CheckReply& reply, TextRow& row) {
   AddItems(reply, "RateLimit-Policy: ", row,
            [&](const Finding& finding, char* to) { return PutText(to, reply.PolicyOf(finding)); });
-  AddItems(reply, "RateLimit: ", row, [](const Finding& finding, char* to) {
-    to = WriteDecimal(FittingField(finding.decision.remaining), Put(to, ";r="));
-    const Nanos time = UntilMore(finding.decision);
-    if (time == Nanos::max()) return to;
-    return WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
-  });
+  AddItems(reply, "RateLimit: ", row, PutState);
 }
 
 // The limit that decides, alone: these forms have no room for more.
@@ -95,12 +100,44 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
   return std::nullopt;
 }
 
+char* PutFewDraft10(const CheckReply& reply, std::uint64_t rules, char* to) {
+  constexpr std::size_t kFew = 4;
+  constexpr std::size_t kRoomForState = 48;
+  static_assert(kRoomForFewDraft10 >= 64 + kFew * (2 * LimitText::kMost + kRoomForState) + 64);
+  static_assert(kRoomForFewDraft10 <= TextRow::kMostReserved);
+  if (rules == 0) return nullptr;
+  LimitTexts& known = LimitTexts::OfThread();
+  // Put together on the way, to be copied behind the policies.
+  std::array<char, kFew*(LimitText::kMost + kRoomForState)> states;
+  char* states_end = states.data();
+  std::size_t left = kFew;
+  char* const begin = to;
+  to = Put(to, "RateLimit-Policy: ");
+  for (const Finding& finding : reply.findings()) {
+    if (!IsTold(finding)) continue;
+    const LimitText* const text = left-- > 0 ? known.Find(reply, finding, rules) : nullptr;
+    if (text == nullptr) return nullptr;
+    // A comma behind each: the last is overwritten.
+    to = Put(text->PutPolicy(to), ", ");
+    states_end = Put(PutState(finding, text->PutName(states_end)), ", ");
+  }
+  if (left == kFew) return begin;
+  to = Put(to - 2, "\r\nRateLimit: ");
+  const auto size = static_cast<std::size_t>(states_end - states.data()) - 2;
+  CopyFew(to, states.data(), size);
+  return Put(to + size, "\r\n");
+}
+
 Permits QuotaOf(const Limit& limit) { return PolicyOf(limit).quota; }
 
-void AddFields(const CheckReply& reply, FieldStyle style, TextRow& row) {
+void AddFields(const CheckReply& reply, std::uint64_t rules, FieldStyle style, TextRow& row) {
   switch (style) {
     case FieldStyle::kDraft10:
-      AddDraft10(reply, row);
+      if (char* const end = PutFewDraft10(reply, rules, row.Reserve(kRoomForFewDraft10))) {
+        row.Use(end);
+      } else {
+        AddAnyDraft10(reply, row);
+      }
       break;
     case FieldStyle::kDraft06:
       AddTriple(reply, "RateLimit-", row);

@@ -5,6 +5,7 @@
 // one. Seconds are rounded up: who retries when told to is never too early.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,8 +28,13 @@ enum class FieldStyle : std::uint8_t {
 std::optional<FieldStyle> FieldStyleOf(std::string_view name);
 
 // Adds the fields of an answer, each ended by CR LF; of a refusal also Retry-After, if waiting
-// helps.
-void AddFields(const CheckReply& reply, FieldStyle style, TextRow& row);
+// helps. `rules`: the serial number of the namespace (rule::Space) that it was made by; 0: none.
+void AddFields(const CheckReply& reply, std::uint64_t rules, FieldStyle style, TextRow& row);
+
+// The fields of kDraft10, written where there is room for so much, if they are of a few limits
+// whose texts are known: most of the time. Returns where they end; null if it is not so.
+inline constexpr std::size_t kRoomForFewDraft10 = 1'000;
+char* PutFewDraft10(const CheckReply& reply, std::uint64_t rules, char* to);
 
 // How many a limit lets through in its period. REQUIRES: a single limit
 Permits QuotaOf(const Limit& limit);

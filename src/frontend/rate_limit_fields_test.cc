@@ -23,10 +23,18 @@ class RateLimitFieldsTest : public testing::Test {
   }
   std::string Fields(FieldStyle style) {
     checker_.Check({"shop", {}}, kNow, reply_);
+    const std::string fields = Write(0, style);
+    // The same if it is known which rules they are: at first, and when their texts are remembered.
+    const std::uint64_t rules = checker_.rules()->book->Find("shop")->serial();
+    EXPECT_EQ(Write(rules, style), fields);
+    EXPECT_EQ(Write(rules, style), fields);
+    return fields;
+  }
+  std::string Write(std::uint64_t rules, FieldStyle style) {
     std::string out;
     {
       TextRow row(out);
-      AddFields(reply_, style, row);
+      AddFields(reply_, rules, style, row);
     }
     return out;
   }
@@ -45,6 +53,21 @@ TEST_F(RateLimitFieldsTest, TheDraftNamesEachLimitWithItsPolicy) {
             "RateLimit-Policy: \"api\";q=2;w=60, \"api\";q=5000;w=3600\r\n"
             "RateLimit: \"api\";r=0;t=60, \"api\";r=4998;t=2\r\n"
             "Retry-After: 60\r\n");
+}
+
+// Names and numbers of all lengths, of few limits and of many; and rules in the place of others.
+TEST_F(RateLimitFieldsTest, TheDraftIsWrittenTheSameWayForEveryNameAndNumberOfLimits) {
+  for (std::size_t size = 1; size <= 120; size += 7) {
+    std::string rules;
+    for (std::size_t count = 1; count <= 6; ++count) {
+      const std::string name = std::string(size, 'n') + std::to_string(count);
+      rules += "- {name: " + name + ", limit: " + std::to_string(size * count * 997) + "/h}\n";
+      Use(rules);
+      const std::string fields = Fields(FieldStyle::kDraft10);
+      EXPECT_NE(fields.find('"' + name + "\";q=" + std::to_string(size * count * 997) + ";w=3600"),
+                std::string::npos);
+    }
+  }
 }
 
 TEST_F(RateLimitFieldsTest, TheOlderFormsTellOfTheLimitThatDecides) {

@@ -32,6 +32,12 @@ class Address {
   // "10.1.2.3", "2001:db8::1", "::ffff:10.1.2.3". No port, no brackets, no zone, no leading zeros
   // in IPv4 (some read them as octal).
   static std::optional<Address> Parse(std::string_view text);
+  // The same for IPv4 alone, which is written in one way only: as Write() does. False if it is
+  // none, and `address` is undefined then.
+  static bool ParseV4(std::string_view text, Address& address) {
+    address.bytes_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+    return ReadIpv4(text, address.bytes_.data() + kMappedBits / 8);
+  }
 
   [[nodiscard]] bool is_v4() const { return word(0) == 0 && word(1) >> 32 == 0xFFFF; }
   [[nodiscard]] const Bytes& bytes() const { return bytes_; }
@@ -59,9 +65,12 @@ class Address {
   }
   // The first or second half as a number, to be compared and masked without a loop over its bytes.
   [[nodiscard]] std::uint64_t word(std::size_t half) const {
+    return __builtin_bswap64(raw_word(half));
+  }
+  [[nodiscard]] std::uint64_t raw_word(std::size_t half) const {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes_.data() + half * sizeof word, sizeof word);
-    return __builtin_bswap64(word);
+    return word;
   }
 
   Bytes bytes_{};
@@ -76,13 +85,14 @@ class Network {
   // REQUIRES: bits <= 32 for IPv4, 128 for IPv6
   Network(const Address& address, unsigned bits)
       : address_(address.Masked(bits)),
-        bits_(bits + (address.is_v4() ? Address::kMappedBits : 0)) {}
+        bits_(bits + (address.is_v4() ? Address::kMappedBits : 0)),
+        masks_{__builtin_bswap64(Address::FirstBits(bits_, 0)),
+               __builtin_bswap64(Address::FirstBits(bits_, 1))} {}
 
   [[nodiscard]] bool Contains(const Address& address) const {
-    const bool is_inside =
-        ((address.word(0) ^ address_.word(0)) & Address::FirstBits(bits_, 0)) == 0 &&
-        ((address.word(1) ^ address_.word(1)) & Address::FirstBits(bits_, 1)) == 0;
-    return is_inside && (bits_ >= Address::kMappedBits || !address.is_v4());
+    const std::uint64_t differ = ((address.raw_word(0) ^ address_.raw_word(0)) & masks_[0]) |
+                                 ((address.raw_word(1) ^ address_.raw_word(1)) & masks_[1]);
+    return differ == 0 && (bits_ >= Address::kMappedBits || !address.is_v4());
   }
   [[nodiscard]] const Address& address() const { return address_; }
   // Of the 128 of an IPv6 address, for IPv4 too.
@@ -94,6 +104,7 @@ class Network {
  private:
   Address address_;
   unsigned bits_;
+  std::array<std::uint64_t, 2> masks_;  // for the halves of an address, as they lie in memory
 };
 
 }  // namespace weir::rule

@@ -63,16 +63,16 @@ std::string_view Describe(Credential credential) {
   return kTexts[static_cast<std::size_t>(credential)];
 }
 
-Identity ClientIdentifier::Identify(const ConnectionFacts& facts, Instant now) const {
-  const Published<ClientOptions>::Reading options = options_->Read();
+Identity ClientIdentifier::Identify(const ClientOptions& options, const ConnectionFacts& facts,
+                                    Instant now) {
   Identity identity{
-      .ip = ClientAddress(facts.peer, facts.proxied, facts.fields, options->trusted),
+      .ip = ClientAddress(facts.peer, facts.proxied, facts.fields, options.trusted),
       .user = std::nullopt,
       .credential = Credential::kNone,
   };
-  identity.credential = AskApiKey(*options, facts.fields, identity.user);
+  identity.credential = AskApiKey(options, facts.fields, identity.user);
   if (identity.user) return identity;
-  const Credential token = AskToken(*options, facts.fields, now, identity.user);
+  const Credential token = AskToken(options, facts.fields, now, identity.user);
   if (token != Credential::kNone) identity.credential = token;
   return identity;
 }

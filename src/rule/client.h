@@ -66,7 +66,9 @@ class ClientIdentifier {
   // request with both is its API key's user, and an API key of nobody (it may be meant for somebody
   // else) does not hide a good token. A credential given twice is refused: whoever is called next
   // may take the other one.
-  [[nodiscard]] Identity Identify(const ConnectionFacts& facts, Instant now) const;
+  [[nodiscard]] Identity Identify(const ConnectionFacts& facts, Instant now) const {
+    return Identify(*options_->Read(), facts, now);
+  }
 
   // From now on other keys, or other proxies, count. Requests under way are not held up.
   void Replace(ClientOptions options) {
@@ -74,7 +76,35 @@ class ClientIdentifier {
   }
 
  private:
+  friend class ClientsOfPeer;
+  static Identity Identify(const ClientOptions& options, const ConnectionFacts& facts, Instant now);
+
   std::shared_ptr<Published<ClientOptions>> options_;
+};
+
+// The same for several requests of one connection on which the PROXY protocol says nothing, by the
+// options of when it was made. To be kept for as long as it takes to answer what was read. Must not
+// outlive the identifier.
+class ClientsOfPeer {
+ public:
+  ClientsOfPeer(const ClientIdentifier& clients, const std::optional<Address>& peer)
+      : options_(clients.options_->Read()),
+        peer_(peer),
+        is_one_step_away_(IsOneStepAway(peer, options_->trusted)) {}
+
+  [[nodiscard]] Identity Identify(HeaderFields fields, Instant now) const {
+    return ClientIdentifier::Identify(*options_, {peer_, std::nullopt, fields}, now);
+  }
+  // The short way to the address alone. True if it is the one in `forwarded_for`, written there as
+  // Address::Write() does. REQUIRES: no other field of the request is called X-Forwarded-For
+  bool IsAddressIn(const HeaderField& forwarded_for, Address& address) const {
+    return is_one_step_away_ && Address::ParseV4(forwarded_for.value, address);
+  }
+
+ private:
+  Published<ClientOptions>::Reading options_;
+  std::optional<Address> peer_;
+  bool is_one_step_away_;
 };
 
 }  // namespace weir::rule

@@ -26,4 +26,9 @@ Address ClientAddress(const std::optional<Address>& peer, const std::optional<Ad
   return here;
 }
 
+bool IsOneStepAway(const std::optional<Address>& peer, const TrustedHops& trusted) {
+  return trusted.header == ForwardedHeader::kXForwardedFor &&
+         (!peer || IsTrusted(*peer, 0, trusted));
+}
+
 }  // namespace weir::rule

@@ -38,4 +38,9 @@ struct TrustedHops {
 Address ClientAddress(const std::optional<Address>& peer, const std::optional<Address>& proxied,
                       HeaderFields fields, const TrustedHops& trusted);
 
+// Most of the time there is one X-Forwarded-For, with one address of IPv4 in it, and whoever
+// connects is trusted. Then the walk ends there, whether that one is trusted or not. Whether it is
+// so as far as the connection goes, if the PROXY protocol said nothing.
+bool IsOneStepAway(const std::optional<Address>& peer, const TrustedHops& trusted);
+
 }  // namespace weir::rule

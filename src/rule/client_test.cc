@@ -145,5 +145,62 @@ TEST(ClientTest, TheNamesOfTheHeadersCanBeChosen) {
             "there is no credential");
 }
 
+TEST(ClientTest, TheShortWayToAnAddressLeadsWhereTheLongOneDoes) {
+  const std::vector<std::string> values = {"203.0.113.7",
+                                           "10.0.0.9",
+                                           "10.0.0.9, 203.0.113.7",
+                                           "203.0.113.7, 10.0.0.9",
+                                           "",
+                                           " ",
+                                           "203.0.113.7:80",
+                                           "203.0.113.07",
+                                           "2001:db8::1",
+                                           "::ffff:203.0.113.7",
+                                           "unknown",
+                                           "1.2.3",
+                                           "1.2.3.4.5",
+                                           "1.2.3.256",
+                                           "203.0.113.7,",
+                                           " 203.0.113.7"};
+  std::size_t short_ways = 0;
+  for (const unsigned count : {0U, 1U, 2U}) {
+    for (const ForwardedHeader header :
+         {ForwardedHeader::kNone, ForwardedHeader::kXForwardedFor, ForwardedHeader::kForwarded}) {
+      for (const char* peer : {"", "10.0.0.1", "192.0.2.1", "2001:db8::2"}) {
+        ClientOptions options;
+        options.trusted = {
+            .networks = {*Network::Parse("2001:db8::/64"), *Network::Parse("10.0.0.0/8")},
+            .count = count,
+            .header = header};
+        const ClientIdentifier identifier(std::move(options));
+        const std::optional<Address> from = Address::Parse(peer);
+        const ClientsOfPeer clients(identifier, from);
+        for (const std::string& value : values) {
+          const std::vector<HeaderField> fields = {{"A", "b"}, {"X-Forwarded-For", value}};
+          const Identity identity = identifier.Identify({from, std::nullopt, fields}, kNow);
+          EXPECT_EQ(clients.Identify(fields, kNow).ip, identity.ip);
+          Address address;
+          if (!clients.IsAddressIn(fields[1], address)) continue;
+          ++short_ways;
+          EXPECT_EQ(address, identity.ip) << value;
+          EXPECT_EQ(value, identity.ip.ToString());
+        }
+      }
+    }
+  }
+  EXPECT_GT(short_ways, 10U);
+}
+
+TEST(ClientTest, ClientsOfAPeerAreKnownByTheOptionsOfWhenTheyWereRead) {
+  ClientIdentifier identifier(Everything());
+  const HeaderField forwarded_for{"X-Forwarded-For", "203.0.113.7"};
+  Address address;
+  const ClientsOfPeer before(identifier, Address::Parse("10.0.0.1"));
+  identifier.Replace(ClientOptions{});
+  EXPECT_TRUE(before.IsAddressIn(forwarded_for, address));
+  const ClientsOfPeer after(identifier, Address::Parse("10.0.0.1"));
+  EXPECT_FALSE(after.IsAddressIn(forwarded_for, address));
+}
+
 }  // namespace
 }  // namespace weir::rule

@@ -28,13 +28,13 @@ class WantedHeaders {
   WantedHeaders() = default;
   explicit WantedHeaders(std::vector<NamedSource> names);
 
-  // Calls `use(number, value)` for each of `fields` that is wanted, in their order.
+  // Calls `use(number, field)` for each of `fields` that is wanted, in their order.
   template <typename Use>
   void Find(HeaderFields fields, const Use& use) const {
     for (const HeaderField& field : fields) {
       const Row row = rows_[field.name.size() % rows_.size()];
       for (std::size_t i = row.begin; i < row.end; ++i) {
-        if (SameFieldName(field.name, names_[i].name)) use(names_[i].number, field.value);
+        if (SameFieldName(field.name, names_[i].name)) use(names_[i].number, field);
       }
     }
   }

@@ -17,7 +17,8 @@ class RequestSourcesTest : public testing::Test {
   std::map<Schema::Number, std::string> Find(HeaderFields fields) {
     std::map<Schema::Number, std::string> found;
     RequestSources::Of(schema_).headers.Find(
-        fields, [&](Schema::Number number, std::string_view value) { found[number] += value; });
+        fields,
+        [&](Schema::Number number, const HeaderField& field) { found[number] += field.value; });
     return found;
   }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -14,6 +15,8 @@ namespace weir::wire {
 
 class HttpDate {
  public:
+  static constexpr std::size_t kSize = 37;
+
   HttpDate() { Format(Instant()); }
 
   // "Date: Sun, 06 Nov 1994 08:49:37 GMT", ended by CR LF. Good until the next call.
@@ -31,7 +34,7 @@ class HttpDate {
   void Format(Instant now);
 
   std::uint64_t second_ = 0;  // when the second of `text_` begins
-  std::array<char, 37> text_{};
+  std::array<char, kSize> text_{};
 };
 
 }  // namespace weir::wire

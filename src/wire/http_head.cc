@@ -102,9 +102,6 @@ Fault TakeRequestLine(std::string_view& rest, HttpRequest& request) {
 
 // --- header fields ---
 
-// In a value, whose other characters are all above.
-constexpr bool IsBlank(char c) { return static_cast<unsigned char>(c) <= ' '; }
-
 // One field with its line end, which is taken from `rest`.
 Fault TakeField(std::string_view& rest, HeaderField& field) {
   const std::size_t colon = FindNameEnd(rest);
@@ -113,17 +110,14 @@ Fault TakeField(std::string_view& rest, HeaderField& field) {
       return Bad(400, "a header field goes on in the next line");
     return Bad(400, "a header field does not begin with a name and a colon right behind it");
   }
-  const std::size_t line_end = FindFieldEnd(rest, colon + 1);
   const char* const text = rest.data();
+  field.name = {text, colon};
+  // Most of the time there is this blank, and no other.
+  const std::size_t line_end =
+      ReadFieldValue(rest, colon + (text[colon + 1] == ' ' ? 2 : 1), field.value);
   if (text[line_end] != '\r' || text[line_end + 1] != '\n') {
     return Bad(400, "a header field has a control character in it");
   }
-  std::size_t begin = colon + 1;
-  std::size_t end = line_end;
-  if (text[begin] == ' ') ++begin;  // most of the time this one, and no other
-  while (begin < end && IsBlank(text[begin])) ++begin;
-  while (begin < end && IsBlank(text[end - 1])) --end;
-  field = {.name = {text, colon}, .value = {text + begin, end - begin}};
   rest.remove_prefix(line_end + 2);
   return kGood;
 }
@@ -147,6 +141,12 @@ class Framing {
       HttpRequest::LengthBit("host") | HttpRequest::LengthBit("expect") |
       HttpRequest::LengthBit("connection") | HttpRequest::LengthBit("content-length") |
       HttpRequest::LengthBit("transfer-encoding");
+
+  static bool Asks(std::string_view name) {
+    return SameIgnoringCase(name, "host") || SameIgnoringCase(name, "expect") ||
+           SameIgnoringCase(name, "connection") || SameIgnoringCase(name, "content-length") ||
+           SameIgnoringCase(name, "transfer-encoding");
+  }
 
   Fault Add(const HeaderField& field, HttpRequest& request) {
     switch (field.name.size()) {
@@ -249,11 +249,18 @@ HttpRead ParseHttpHead(std::string_view bytes, const HttpLimits& limits, HttpReq
     if ((length & Framing::kLengths) != 0) fault = framing.Add(field, request);
   }
   request.name_lengths = lengths;
+  request.names = 0;
   // Only the empty line that ends the head may begin with CR.
   if (!fault && !rest.starts_with("\r\n")) fault = Bad(400, "a line begins with CR alone");
   if (!fault) fault = framing.Finish(limits, request);
   if (fault) return BadHttp(fault.code, fault.reason);
   return {.status = HttpStatus::kHead, .consumed = bytes.size() - rest.size() + 2};
 }
+
+bool ParseHttpRequestLine(std::string_view& rest, HttpRequest& request) {
+  return !TakeRequestLine(rest, request);
+}
+
+bool IsFramingField(std::string_view name) { return Framing::Asks(name); }
 
 }  // namespace weir::wire

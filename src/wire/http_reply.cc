@@ -3,10 +3,12 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstring>
 
 #include "base/check.h"
 #include "base/decimal.h"
 #include "wire/http_chars.h"
+#include "wire/http_date.h"
 
 namespace weir::wire {
 namespace {
@@ -96,16 +98,25 @@ HttpReply::HttpReply(std::string& out, std::uint16_t status, const HttpReplyTo& 
     : row_(out), status_(status), head_only_(to.head_only) {
   WEIR_CHECK(status >= 200 && status <= 599);
   // To HTTP/1.0 too: a server says what it speaks.
-  if (status == 200) {
-    row_.Text("HTTP/1.1 200 OK\r\n");  // most of the time
+  if (status == 200) {  // most of the time
+    constexpr std::size_t kRoom = 64;
+    static_assert(HttpDate::kSize < kRoom - sizeof "HTTP/1.1 200 OK\r\n");
+    char* end = Put(row_.Reserve(kRoom), "HTTP/1.1 200 OK\r\n");
+    if (to.date.size() == HttpDate::kSize) {
+      std::memcpy(end, to.date.data(), HttpDate::kSize);
+      row_.Use(end + HttpDate::kSize);
+    } else {
+      row_.Use(end);
+      row_.Text(to.date);
+    }
   } else {
     row_.Text("HTTP/1.1 ");
     row_.Number(std::uint64_t{status});
     row_.Char(' ');
     row_.Text(HttpPhrase(status));
     row_.Text("\r\n");
+    row_.Text(to.date);
   }
-  row_.Text(to.date);
   if (!to.keep_alive) {
     row_.Text("Connection: close\r\n");
   } else if (to.version == HttpVersion::k10) {
@@ -138,19 +149,28 @@ void HttpReply::Finish(std::string_view content_type, std::string_view body) {
   }
   row_.Use(Put(to, "\r\n"));
   if (may_have_body && !head_only_) row_.Text(body);
-  row_.Flush();
+  row_.Finish();
+}
+
+void HttpReply::Finish() {
+  if (status_ == kNoContent || status_ == kNotModified) {
+    row_.Text("\r\n");
+  } else {
+    row_.Text("Content-Length: 0\r\n\r\n");
+  }
+  row_.Finish();
 }
 
 void HttpReply::FinishChunked(std::string_view content_type) {
   Field("Content-Type", content_type);
   row_.Text("Transfer-Encoding: chunked\r\n\r\n");
-  row_.Flush();
+  row_.Finish();
 }
 
 void HttpReply::FinishUntilClose(std::string_view content_type) {
   Field("Content-Type", content_type);
   row_.Text("\r\n");
-  row_.Flush();
+  row_.Finish();
 }
 
 void AppendHttpChunk(std::string_view piece, std::string& out) {

@@ -47,7 +47,8 @@ class HttpReply {
 
   // With Content-Length, and Content-Type if there is one. The statuses 204 and 304 have no body.
   void Finish(std::string_view content_type, std::string_view body);
-  void Finish() { Finish({}, {}); }
+  // With neither.
+  void Finish();
   // For a body that comes in pieces, each by AppendHttpChunk(), as HTTP/1.1 has it.
   void FinishChunked(std::string_view content_type);
   // For a body that lasts until the connection is closed: HTTP/1.0 knows no pieces.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/http_reader.h"
+
 namespace weir::wire {
 namespace {
 

@@ -48,6 +48,9 @@ struct HttpRequest {
   // Which lengths the names of fields have: most of those that are asked for are not there, and no
   // name is as long. All of them, until a head was read.
   std::uint64_t name_lengths = ~std::uint64_t{0};
+  // Unless it is 0, requests of one HttpReader with the same number have the same names in the same
+  // order, byte for byte: what was found out about them holds again.
+  std::uint64_t names = 0;
 
   static constexpr std::uint64_t LengthBit(std::string_view name) {
     return std::uint64_t{1} << (name.size() % 64);
@@ -75,24 +78,6 @@ struct HttpRead {
   std::string_view reason = {};  // kBad: what is wrong, in words of ours
 
   bool operator==(const HttpRead&) const = default;
-};
-
-// Reads the heads of one connection. Asked again as more comes, it searches only what is new for
-// the end of the head, and reads the head once; after HttpLimits::head bytes it never needs more.
-class HttpReader {
- public:
-  explicit HttpReader(const HttpLimits& limits = {}) : limits_(limits) {}
-
-  // `bytes`: all that is unread. It may lie elsewhere than at the last call, but begins with the
-  // same bytes. `request` is filled for kHead; meant to be used again, it then allocates nothing.
-  HttpRead Read(std::string_view bytes, HttpRequest& request);
-
- private:
-  HttpRead FindEnd(std::string_view bytes);
-
-  HttpLimits limits_;
-  std::size_t searched_ = 0;          // bytes without the end of the head
-  std::size_t request_line_end_ = 0;  // 0: not found yet
 };
 
 }  // namespace weir::wire

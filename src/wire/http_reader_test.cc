@@ -1,4 +1,4 @@
-#include "wire/http_request.h"
+#include "wire/http_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ int Refused(std::string_view bytes, const HttpLimits& limits = {}) {
   return read.code;
 }
 
-TEST(HttpRequestTest, AHeadIsALineAndFields) {
+TEST(HttpReaderTest, AHeadIsALineAndFields) {
   const std::string bytes =
       "POST /v1/check?key=a%20b&x HTTP/1.1\r\nHost: weir:8080\r\nX-Empty:\r\n"
       "Accept:\t */* \t\r\nContent-Length: 12\r\n\r\n{\"key\":\"a\"}\n";
@@ -61,7 +61,7 @@ TEST(HttpRequestTest, AHeadIsALineAndFields) {
   EXPECT_EQ(request.Field("x-absent"), std::nullopt);
 }
 
-TEST(HttpRequestTest, ARequestUsedAgainForgetsTheLast) {
+TEST(HttpReaderTest, ARequestUsedAgainForgetsTheLast) {
   HttpRequest request;
   Read(Head("POST http://a/?q HTTP/1.1", "Content-Length: 5\r\nExpect: 100-continue\r\n"), request);
   EXPECT_TRUE(request.expect_continue);
@@ -75,7 +75,7 @@ TEST(HttpRequestTest, ARequestUsedAgainForgetsTheLast) {
   EXPECT_THAT(request.fields, SizeIs(1));
 }
 
-TEST(HttpRequestTest, TargetsHaveThreeForms) {
+TEST(HttpReaderTest, TargetsHaveThreeForms) {
   const struct {
     std::string line;
     std::string_view path;
@@ -103,7 +103,7 @@ TEST(HttpRequestTest, TargetsHaveThreeForms) {
   }
 }
 
-TEST(HttpRequestTest, RequestLinesAreReadStrictly) {
+TEST(HttpReaderTest, RequestLinesAreReadStrictly) {
   for (const std::string& line : {"GET"s,
                                   "GET /"s,
                                   "GET / "s,
@@ -141,7 +141,7 @@ TEST(HttpRequestTest, RequestLinesAreReadStrictly) {
   EXPECT_EQ(Refused(Head("CONNECT h:80 HTTP/1.1")), 501);
 }
 
-TEST(HttpRequestTest, OtherVersionsAreRefused) {
+TEST(HttpReaderTest, OtherVersionsAreRefused) {
   for (const std::string_view version : {"HTTP/0.9", "HTTP/1.2", "HTTP/2.0", "HTTP/3.0"}) {
     EXPECT_EQ(Refused(Head("GET / " + std::string(version))), 505) << version;
   }
@@ -149,7 +149,7 @@ TEST(HttpRequestTest, OtherVersionsAreRefused) {
   EXPECT_EQ(Parsed(Head("GET / HTTP/1.0")).version, HttpVersion::k10);
 }
 
-TEST(HttpRequestTest, WhetherTheConnectionStaysDependsOnTheVersion) {
+TEST(HttpReaderTest, WhetherTheConnectionStaysDependsOnTheVersion) {
   const struct {
     std::string_view version;
     std::string_view fields;
@@ -171,13 +171,13 @@ TEST(HttpRequestTest, WhetherTheConnectionStaysDependsOnTheVersion) {
   }
 }
 
-TEST(HttpRequestTest, ExpectIsNotedOfVersionElevenAlone) {
+TEST(HttpReaderTest, ExpectIsNotedOfVersionElevenAlone) {
   EXPECT_TRUE(Parsed(Head("PUT / HTTP/1.1", "Expect: 100-Continue\r\n")).expect_continue);
   EXPECT_FALSE(Parsed(Head("PUT / HTTP/1.0", "Expect: 100-continue\r\n")).expect_continue);
   EXPECT_FALSE(Parsed(Head("PUT / HTTP/1.1", "Expect: 200-ok\r\n")).expect_continue);
 }
 
-TEST(HttpRequestTest, TheBodyIsALengthOrChunks) {
+TEST(HttpReaderTest, TheBodyIsALengthOrChunks) {
   EXPECT_EQ(Parsed(Head("POST / HTTP/1.1")).body, HttpBody::kNone);
   EXPECT_EQ(Parsed(Head("POST / HTTP/1.1", "Content-Length: 0\r\n")).body, HttpBody::kNone);
   EXPECT_EQ(Parsed(Head("GET / HTTP/1.1", "content-length: 007\r\n")).content_length, 7U);
@@ -185,7 +185,7 @@ TEST(HttpRequestTest, TheBodyIsALengthOrChunks) {
             HttpBody::kChunked);
 }
 
-TEST(HttpRequestTest, SmugglingIsRefused) {
+TEST(HttpReaderTest, SmugglingIsRefused) {
   const struct {
     std::string fields;
     int code;
@@ -254,7 +254,7 @@ TEST(HttpRequestTest, SmugglingIsRefused) {
   EXPECT_EQ(Refused(Head("POST / HTTP/1.0", "Transfer-Encoding: chunked\r\n")), 400);
 }
 
-TEST(HttpRequestTest, HostIsGivenOnceAndIsOne) {
+TEST(HttpReaderTest, HostIsGivenOnceAndIsOne) {
   EXPECT_EQ(Refused("GET / HTTP/1.1\r\n\r\n"), 400);
   EXPECT_EQ(Refused("GET http://a/ HTTP/1.1\r\n\r\n"), 400);
   EXPECT_EQ(Refused("GET / HTTP/1.0\r\n\r\n"), 0);
@@ -265,7 +265,7 @@ TEST(HttpRequestTest, HostIsGivenOnceAndIsOne) {
   }
 }
 
-TEST(HttpRequestTest, OneEmptyLineBeforeARequestIsSkipped) {
+TEST(HttpReaderTest, OneEmptyLineBeforeARequestIsSkipped) {
   const std::string head = Head("GET /a HTTP/1.1");
   HttpRequest request;
   EXPECT_EQ(Read("\r\n" + head, request).consumed, head.size() + 2);
@@ -274,13 +274,13 @@ TEST(HttpRequestTest, OneEmptyLineBeforeARequestIsSkipped) {
   EXPECT_EQ(Refused("\rX"), 400);
 }
 
-TEST(HttpRequestTest, WhoSpeaksSomethingElseIsToldAtOnce) {
+TEST(HttpReaderTest, WhoSpeaksSomethingElseIsToldAtOnce) {
   EXPECT_EQ(Refused("\x16\x03\x01\x02"), 400);       // TLS
   EXPECT_EQ(Refused("GET / HTTP/1.1\n"), 400);       // waits for an answer now
   EXPECT_EQ(Refused("\r\n\r\n\0\r\nQUIT\n"s), 400);  // PROXY protocol
 }
 
-TEST(HttpRequestTest, LimitsAreTheLastThatIsAccepted) {
+TEST(HttpReaderTest, LimitsAreTheLastThatIsAccepted) {
   const std::string line = "GET /" + std::string(100, 'a') + " HTTP/1.1";
   const std::string head = Head(line, "A: 1\r\nB: 2\r\n");
   HttpLimits limits{.request_line = line.size() + 1, .head = head.size(), .fields = 3, .body = 7};
@@ -301,7 +301,7 @@ TEST(HttpRequestTest, LimitsAreTheLastThatIsAccepted) {
   EXPECT_EQ(Refused(Head("PUT / HTTP/1.1", "Content-Length: 8\r\n"), limits), 413);
 }
 
-TEST(HttpRequestTest, PipelinedRequestsComeOneByOne) {
+TEST(HttpReaderTest, PipelinedRequestsComeOneByOne) {
   std::string bytes;
   for (int i = 0; i < 100; ++i) bytes += Head("GET /" + std::to_string(i) + " HTTP/1.1");
   HttpReader reader;
@@ -340,7 +340,7 @@ std::vector<std::string> Samples() {
   };
 }
 
-TEST(HttpRequestTest, SplitAnywhereAHeadIsTheSame) {
+TEST(HttpReaderTest, SplitAnywhereAHeadIsTheSame) {
   for (const std::string& bytes : Samples()) {
     HttpRequest request;
     const HttpRead whole = Read(bytes, request);
@@ -359,7 +359,7 @@ TEST(HttpRequestTest, SplitAnywhereAHeadIsTheSame) {
   }
 }
 
-TEST(HttpRequestTest, ByteByByteGivesTheSameAsAllAtOnce) {
+TEST(HttpReaderTest, ByteByByteGivesTheSameAsAllAtOnce) {
   for (const std::string& bytes : Samples()) {
     HttpRequest request;
     const HttpRead whole = Read(bytes, request);
@@ -379,7 +379,7 @@ TEST(HttpRequestTest, ByteByByteGivesTheSameAsAllAtOnce) {
 
 // A slow sender costs no more than a fast one. Seen by spoiling what was searched before: who
 // looked at it again would refuse the LF, or take the head for ended.
-TEST(HttpRequestTest, WhatWasSearchedIsNotSearchedAgain) {
+TEST(HttpReaderTest, WhatWasSearchedIsNotSearchedAgain) {
   const std::string bytes = Head("GET / HTTP/1.1", "A: 1\r\nB: 2\r\n");
   HttpRequest request;
   for (const std::string_view spoil : {"1\n\n\n", "\r\n\r\n"}) {
