@@ -100,8 +100,10 @@ class KeyStates : public table::Tenancy {
   }
 
   Decision Take(const Planned& planned, KeyHash hash, Permits cost, Instant now) noexcept {
+    return Take(planned, table_.map().KeyOf(hash.low, hash.high, KindOf(planned)), cost, now);
+  }
+  Decision Take(const Planned& planned, const table::Key& key, Permits cost, Instant now) noexcept {
     const table::Table::Map map = table_.map();
-    const table::Key key = map.KeyOf(hash.low, hash.high, KindOf(planned));
     Decision decision;
     if (planned.bucket != nullptr) [[likely]] {
       planned.WithBucket([&](const auto& bucket) {
@@ -128,7 +130,7 @@ class KeyStates : public table::Tenancy {
     const table::Key key = map.KeyOf(hash.low, hash.high, kind);
     Look look{map.Look(key), key.tag, 0, 0, {}};
     if (look.slot == nullptr) [[unlikely]] {
-      look.slot = map.LookNearby(key);
+      look.slot = map.LookAround(key, 1);
       if (look.slot == nullptr) return look;
     }
     look.before = look.word = look.slot->word().load(std::memory_order_acquire);
@@ -197,16 +199,17 @@ class KeyStates : public table::Tenancy {
   // Brings a record that was written under another plan up to date.
   void CarryRecord(table::Records::Locked& record, const Planned& current, Instant now) noexcept;
 
-  table::Table table_;
-  std::optional<table::Records> records_;
-  std::vector<std::uint64_t> blank_;  // a record with nothing in it
-
- private:
   // All slots that have records are of one kind; the kind of the plan is in the record.
   static constexpr std::uint16_t kRecordKind = 1;
   [[nodiscard]] std::uint16_t KindOf(const Planned& planned) const noexcept {
     return records_ ? kRecordKind : planned.kind;
   }
+
+  table::Table table_;
+  std::optional<table::Records> records_;
+  std::vector<std::uint64_t> blank_;  // a record with nothing in it
+
+ private:
   [[nodiscard]] table::Key KeyOf(KeyHash hash) const noexcept {
     return table_.map().KeyOf(hash.low, hash.high, kRecordKind);
   }
@@ -242,7 +245,7 @@ class KeyStates : public table::Tenancy {
     const auto step = [&](std::uint64_t& word) {
       trial = bucket.Try(word, cost, bucket.TickAt(now));
     };
-    table::AtomicSlot* slot = table_.map().LookNearby(key);
+    table::AtomicSlot* slot = table_.map().LookAround(key);
     if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) {
       bucket.Tell(trial, cost, decision);
     } else {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/time.h"
 #include "limiter/elastic.h"
 #include "limiter/key_hash.h"
 #include "limiter/keyed_state.h"
@@ -33,19 +34,21 @@ KeyHash KeyedLimiter::Hash(std::string_view key) const noexcept {
 Instant KeyedLimiter::Now() const noexcept { return state_->Now(); }
 
 Decision KeyedLimiter::Take(std::string_view key, Permits cost) noexcept {
-  const Timeline::Moment moment = state_->timeline().FollowClock(state_->Now());
-  Decision decision = state_->Take(state_->current(), Hash(key), cost, moment.now);
-  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
-  Timeline::Adjust(decision, moment.ahead);
-  return decision;
+  State& state = *state_;
+  const Instant now = state.Now();
+  const auto beside = [&](table::Key k) { return state.TakeBesideLane(k, cost, now); };
+  const KeyHash hash = Hash(key);
+  const Timeline::Moment moment = state.timeline().FollowClock(now);
+  if (moment.ahead != Nanos(0)) [[unlikely]] {
+    return state.lane().Take(hash, cost, now, beside);
+  }
+  return state.lane().TakeAt(hash, cost, ToNanos(moment.now), 0, beside);
 }
 
 Decision KeyedLimiter::Take(KeyHash key, Permits cost, Instant now) noexcept {
-  const Timeline::Moment moment = state_->timeline().Follow(now);
-  Decision decision = state_->Take(state_->current(), key, cost, moment.now);
-  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
-  Timeline::Adjust(decision, moment.ahead);
-  return decision;
+  State& state = *state_;
+  return state.lane().Take(
+      key, cost, now, [&](table::Key k) { return state.TakeBesideLane(k, cost, now); });
 }
 
 namespace {
