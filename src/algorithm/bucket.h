@@ -237,10 +237,10 @@ class PlainBucket {
 
   [[gnu::always_inline]] void Tell(Trial trial, Permits cost, Decision& decision) const noexcept {
     if (Admits(trial)) {
-      decision = Allowed(trial);
+      decision = Allowed(trial, trial.after);
       return;
     }
-    decision = Refused(trial);
+    decision = Refused(trial, trial.after - capacity_, trial.used);
     if (cost.count == 0) [[unlikely]] {
       decision.verdict = Verdict::kAllow;
       decision.retry_after = Nanos(0);
@@ -260,37 +260,38 @@ class PlainBucket {
   [[nodiscard, gnu::always_inline]] bool Fits(Permits cost) const noexcept {
     return cost.count - 1 < most_;
   }
-  // Leaves the word to the caller. REQUIRES: the cost fits, or is one more than that, or nothing
+  // Leaves the word to the caller. REQUIRES: the cost fits, is one more than fits, or nothing
   [[nodiscard, gnu::always_inline]] Trial TryFitting(std::uint64_t word, Permits cost,
                                                      std::uint64_t tick) const noexcept {
     const std::uint64_t missing = word - tick;
-    const std::uint64_t used = ValueIf(missing <= live_, missing);
+    // A branch: whether a key is idle is guessed well enough to be worth the instructions saved.
+    const std::uint64_t used = missing <= live_ ? missing : 0;
     return {used, used + cost.count * interval_};
   }
-  // Whoever asked may be `behind` the tick that was decided at.
+  // What there is to say, all at once, with durations as seen by whoever asked.
   [[nodiscard, gnu::always_inline]] Decision Allowed(Trial trial,
-                                                     std::uint64_t behind = 0) const noexcept {
+                                                     std::uint64_t reset_ns) const noexcept {
     return {.verdict = Verdict::kAllow,
             .grace = Grace::kNone,
             .limit_index = 0,
             .remaining = Permits{(capacity_ - trial.after) / interval_},
             .wait = Nanos(0),
             .retry_after = Nanos(0),
-            .reset_after = Duration(trial.after + behind)};
+            .reset_after = Duration(reset_ns)};
   }
-  [[nodiscard, gnu::always_inline]] Decision Refused(Trial trial,
-                                                     std::uint64_t behind = 0) const noexcept {
+  [[nodiscard, gnu::always_inline]] Decision Refused(Trial trial, std::uint64_t retry_ns,
+                                                     std::uint64_t reset_ns) const noexcept {
     return {.verdict = Verdict::kDeny,
             .grace = Grace::kNone,
             .limit_index = 0,
             .remaining = LeftOf(trial.used),
             .wait = Nanos(0),
-            .retry_after = Duration(trial.after - capacity_ + behind),
-            .reset_after = Duration(trial.used + behind)};
+            .retry_after = Duration(retry_ns),
+            .reset_after = Duration(reset_ns)};
   }
-  // The longest that a key without debt is remembered, and the longest it can be with, together
-  // with that: what may be told to somebody who is behind.
-  [[nodiscard]] std::uint64_t Memory() const noexcept { return capacity_; }
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }  // in ticks
+  // The longest duration that may be told to somebody whose clock is behind by less than a key
+  // without debt is remembered.
   [[nodiscard]] std::uint64_t Longest() const noexcept { return live_ + capacity_; }
 
  private:

@@ -36,19 +36,23 @@ Instant KeyedLimiter::Now() const noexcept { return state_->Now(); }
 Decision KeyedLimiter::Take(std::string_view key, Permits cost) noexcept {
   State& state = *state_;
   const Instant now = state.Now();
-  const auto beside = [&](table::Key k) { return state.TakeBesideLane(k, cost, now); };
   const KeyHash hash = Hash(key);
+  Decision decision;
+  const auto beside = [&](table::Key k) { state.TakeBesideLane(k, cost, now, decision); };
   const Timeline::Moment moment = state.timeline().FollowClock(now);
-  if (moment.ahead != Nanos(0)) [[unlikely]] {
-    return state.lane().Take(hash, cost, now, beside);
+  if (moment.ahead == Nanos(0)) [[likely]] {
+    const std::uint64_t tick = ToNanos(moment.now);
+    state.lane().TakeAt(hash, cost, tick, tick, decision, beside);
+  } else {
+    state.lane().Take(hash, cost, now, decision, beside);
   }
-  return state.lane().TakeAt(hash, cost, ToNanos(moment.now), 0, beside);
+  return decision;
 }
 
-Decision KeyedLimiter::Take(KeyHash key, Permits cost, Instant now) noexcept {
-  State& state = *state_;
-  return state.lane().Take(
-      key, cost, now, [&](table::Key k) { return state.TakeBesideLane(k, cost, now); });
+void KeyedLimiter::TakeInto(KeyHash key, Permits cost, Instant now, Decision& decision) noexcept {
+  const Lane<State>& lane = state_->lane();
+  lane.Take(key, cost, now, decision,
+            [&](table::Key k) { lane.owner().TakeBesideLane(k, cost, now, decision); });
 }
 
 namespace {

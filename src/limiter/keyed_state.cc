@@ -117,21 +117,21 @@ void KeyedLimiter::State::Publish(Plan plan, std::uint16_t kind) {
   // An elastic limiter has more to say to a refusal.
   const bool is_quick = !has_room_ && !records_;
   all_lanes_.push_back(
-      std::make_unique<const Lane>(table_.map(), kind, table_.memory().header().timeline,
-                                   is_quick ? planned->plain : std::nullopt));
+      std::make_unique<const Lane<State>>(table_.map(), kind, table_.memory().header().timeline,
+                                          is_quick ? planned->plain : std::nullopt, *this));
   current_.store(planned, std::memory_order_release);
   // Last: who finds a key beside the new lane has to find the new plan.
   lane_.store(all_lanes_.back().get(), std::memory_order_release);
 }
 
-Decision KeyedLimiter::State::TakeBesideLane(table::Key key, Permits cost, Instant now) noexcept {
+void KeyedLimiter::State::TakeBesideLane(table::Key key, Permits cost, Instant now,
+                                         Decision& decision) noexcept {
   const Timeline::Moment moment = timeline_.Follow(now);
   const Planned& planned = current();
   key.tag = table::MakeTag(key.tag, KindOf(planned));
-  Decision decision = Take(planned, key, cost, moment.now);
+  TakeNearby(planned, key, cost, moment.now, decision);
   if (decision.verdict == Verdict::kDeny) Stretch(decision, has_room_);
   Timeline::Adjust(decision, moment.ahead);
-  return decision;
 }
 
 Result<Limit> KeyedLimiter::State::SetLimit(const Limit& limit, Instant now) {

@@ -30,9 +30,11 @@ class KeyedLimiter::State final : public KeyStates {
   }
 
   // What is decided at once where `current()` and all else allow.
-  [[nodiscard]] const Lane& lane() const noexcept { return *lane_.load(std::memory_order_acquire); }
+  [[nodiscard]] const Lane<State>& lane() const noexcept {
+    return *lane_.load(std::memory_order_acquire);
+  }
   // All that is not. The kind of the key does not matter.
-  [[nodiscard]] Decision TakeBesideLane(table::Key key, Permits cost, Instant now) noexcept;
+  void TakeBesideLane(table::Key key, Permits cost, Instant now, Decision& decision) noexcept;
 
   Result<Limit> SetLimit(const Limit& limit, Instant now);
 
@@ -81,13 +83,13 @@ class KeyedLimiter::State final : public KeyStates {
   std::function<bool()> has_room_;
 
   std::atomic<const Planned*> current_{nullptr};
-  std::atomic<const Lane*> lane_{nullptr};
+  std::atomic<const Lane<State>*> lane_{nullptr};
   std::array<std::atomic<const Planned*>, kPlans> plans_{};
   std::mutex changing_limit_;
   // Plans are kept as long as the limiter: somebody may be in the middle of a decision by an old
   // one.
-  std::vector<std::unique_ptr<const Planned>> all_plans_;  // guarded by changing_limit_
-  std::vector<std::unique_ptr<const Lane>> all_lanes_;     // guarded by changing_limit_
+  std::vector<std::unique_ptr<const Planned>> all_plans_;      // guarded by changing_limit_
+  std::vector<std::unique_ptr<const Lane<State>>> all_lanes_;  // guarded by changing_limit_
 };
 
 }  // namespace weir

@@ -22,41 +22,45 @@
 
 namespace weir {
 
+// `Owner` is who decides what is not decided here.
+template <typename Owner>
 class alignas(64) Lane {
  public:
   // Without a bucket, or with one that would have to mind how long a duration can be, the lane is
   // closed: it decides nothing.
   Lane(table::Table::Map map, std::uint16_t kind, const TimelineState& timeline,
-       const std::optional<algorithm::PlainBucket>& bucket) noexcept
+       const std::optional<algorithm::PlainBucket>& bucket, Owner& owner) noexcept
       : map_(map),
         bucket_(bucket && bucket->Longest() <= std::numeric_limits<std::int64_t>::max()
                     ? *bucket
                     : algorithm::PlainBucket::Closed()),
         timeline_(&timeline),
-        kind_(kind) {}
+        kind_(kind),
+        owner_(&owner) {}
 
   // With an instant of the caller's. `otherwise(key)` decides what is not decided here.
   template <typename Otherwise>
-  [[nodiscard, gnu::always_inline]] Decision Take(KeyHash hash, Permits cost, Instant now,
-                                                  const Otherwise& otherwise) const noexcept {
+  [[gnu::always_inline]] void Take(KeyHash hash, Permits cost, Instant now, Decision& decision,
+                                   const Otherwise& otherwise) const noexcept {
     // As Timeline::Follow() has it, where there is nothing to note.
     const std::int64_t asked = now.time_since_epoch().count();
-    const auto tick =
-        static_cast<std::uint64_t>(timeline_->latest_ns.load(std::memory_order_relaxed));
-    const std::uint64_t behind = tick - static_cast<std::uint64_t>(asked);
-    const bool is_simple = behind <= bucket_.Memory() && asked >= 0 &&
+    const std::int64_t latest = timeline_->latest_ns.load(std::memory_order_relaxed);
+    const bool is_simple = static_cast<std::uint64_t>(latest - asked) <= bucket_.capacity() &&
+                           asked >= 0 &&
                            timeline_->set_back_ns.load(std::memory_order_relaxed) == 0;
     if (!is_simple) [[unlikely]] {
       return otherwise(KeyOf(hash));
     }
-    return TakeAt(hash, cost, tick, behind, otherwise);
+    TakeAt(hash, cost, static_cast<std::uint64_t>(latest), static_cast<std::uint64_t>(asked),
+           decision, otherwise);
   }
 
-  // At `tick`, for somebody whose clock is so far behind it. REQUIRES: at most the bucket's memory
+  // At `tick`, for somebody whose clock shows `asked`. REQUIRES: it is not ahead of the tick, and
+  // behind it by at most what a key is remembered
   template <typename Otherwise>
-  [[nodiscard, gnu::always_inline]] Decision TakeAt(KeyHash hash, Permits cost, std::uint64_t tick,
-                                                    std::uint64_t behind,
-                                                    const Otherwise& otherwise) const noexcept {
+  [[gnu::always_inline]] void TakeAt(KeyHash hash, Permits cost, std::uint64_t tick,
+                                     std::uint64_t asked, Decision& decision,
+                                     const Otherwise& otherwise) const noexcept {
     const table::Key key = KeyOf(hash);
     if (!bucket_.Fits(cost)) [[unlikely]] {
       return otherwise(key);
@@ -65,11 +69,13 @@ class alignas(64) Lane {
     if (slot == nullptr) [[unlikely]] {
       return otherwise(key);
     }
-    return TakeFrom(bucket_, *slot, key.tag, cost, tick, behind, [&] {
+    TakeFrom(bucket_, slot, key.tag, cost, tick, asked, decision, [&](const table::AtomicSlot& s) {
       // The number of the line is worked out again: to remember it until here takes a register.
-      return otherwise(table::Key{map_.NumberOf(*slot), key.tag});
+      return otherwise(table::Key{map_.NumberOf(s), key.tag});
     });
   }
+
+  [[nodiscard]] Owner& owner() const noexcept { return *owner_; }
 
  private:
   // One key in 2^48 has another tag than that. It is not found here.
@@ -81,7 +87,7 @@ class alignas(64) Lane {
   algorithm::PlainBucket bucket_;
   const TimelineState* timeline_;
   std::uint64_t kind_;
+  // On the next line of the cache, for those who go beside the lane.
+  Owner* owner_;
 };
-static_assert(sizeof(Lane) == 64);
-
 }  // namespace weir

@@ -115,6 +115,11 @@ struct alignas(64) Line {
     return static_cast<unsigned>(same(0) | same(1) << 1 | same(2) << 2 | same(3) << 3);
 #endif
   }
+  // The first of those that Glance() found. REQUIRES: glance != 0
+  [[gnu::always_inline]] AtomicSlot& SlotAtBit(unsigned glance) noexcept {
+    const unsigned offset = static_cast<unsigned>(std::countr_zero(glance)) * sizeof(AtomicSlot);
+    return *reinterpret_cast<AtomicSlot*>(reinterpret_cast<std::byte*>(slots) + offset);
+  }
   // REQUIRES: match != 0
   [[gnu::always_inline]] AtomicSlot& SlotAt(unsigned match) noexcept {
     // Four bits per slot of 16 bytes: the slot's offset is the bit times four.

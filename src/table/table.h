@@ -99,7 +99,7 @@ class Table {
     [[nodiscard, gnu::always_inline]] AtomicSlot* Glance(const Key& key) const noexcept {
       Line& line = lines_[key.line];
       const unsigned found = line.Glance(key.tag);
-      return found != 0 ? &line.slots[__builtin_ctz(found)] : nullptr;
+      return found != 0 ? &line.SlotAtBit(found) : nullptr;
     }
     // Asks for the line beside that of a key.
     [[gnu::always_inline]] void PrefetchBeside(const Key& key) const noexcept {
@@ -115,7 +115,8 @@ class Table {
       return nullptr;
     }
     // The number of the line that a slot lies in.
-    [[nodiscard, gnu::always_inline]] std::uint64_t NumberOf(const AtomicSlot& slot) const noexcept {
+    [[nodiscard, gnu::always_inline]] std::uint64_t NumberOf(
+        const AtomicSlot& slot) const noexcept {
       return static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(&slot) -
                                         reinterpret_cast<const std::byte*>(lines_)) /
              sizeof(Line);
