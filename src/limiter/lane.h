@@ -38,21 +38,22 @@ class alignas(64) Lane {
         kind_(kind),
         owner_(&owner) {}
 
-  // With an instant of the caller's. `otherwise(key)` decides what is not decided here.
+  // With an instant of the caller's. `otherwise(key)` decides what is not decided here; the last
+  // thing that is done, so that nothing has to be kept on the stack for it.
   template <typename Otherwise>
   [[gnu::always_inline]] void Take(KeyHash hash, Permits cost, Instant now, Decision& decision,
                                    const Otherwise& otherwise) const noexcept {
     // As Timeline::Follow() has it, where there is nothing to note.
-    const std::int64_t asked = now.time_since_epoch().count();
-    const std::int64_t latest = timeline_->latest_ns.load(std::memory_order_relaxed);
-    const bool is_simple = static_cast<std::uint64_t>(latest - asked) <= bucket_.capacity() &&
-                           asked >= 0 &&
+    const auto asked = static_cast<std::uint64_t>(now.time_since_epoch().count());
+    const auto latest =
+        static_cast<std::uint64_t>(timeline_->latest_ns.load(std::memory_order_relaxed));
+    const bool is_simple = latest - asked <= bucket_.capacity() &&
+                           now.time_since_epoch() >= Nanos(0) &&
                            timeline_->set_back_ns.load(std::memory_order_relaxed) == 0;
     if (!is_simple) [[unlikely]] {
       return otherwise(KeyOf(hash));
     }
-    TakeAt(hash, cost, static_cast<std::uint64_t>(latest), static_cast<std::uint64_t>(asked),
-           decision, otherwise);
+    TakeAt(hash, cost, latest, asked, decision, otherwise);
   }
 
   // At `tick`, for somebody whose clock shows `asked`. REQUIRES: it is not ahead of the tick, and
@@ -90,4 +91,5 @@ class alignas(64) Lane {
   // On the next line of the cache, for those who go beside the lane.
   Owner* owner_;
 };
+
 }  // namespace weir

@@ -129,6 +129,16 @@ TEST_F(LaneTest, ACallerWhoIsBehindIsToldDurationsByHisOwnClock) {
   EXPECT_EQ(refused.reset_after, std::chrono::milliseconds(10) + Nanos(7));
 }
 
+TEST_F(LaneTest, TheFirstAndTheLastInstantThereIsAreInstants) {
+  for (const Instant now : {Instant::min(), Instant(Nanos(-1)), Instant(), Instant::max(),
+                            Instant::min(), Instant::max() - Nanos(1)}) {
+    for (const KeyHash& key : keys_) {
+      ASSERT_NO_FATAL_FAILURE(TakeFromBoth(key, Permits{4}, now));
+      ASSERT_NO_FATAL_FAILURE(TakeFromBoth(key, Permits{4}, now));
+    }
+  }
+}
+
 TEST_F(LaneTest, ALimitCountsFromTheMomentItIsSet) {
   const Instant now(std::chrono::seconds(1));
   const KeyHash key = keys_[0];
