@@ -77,7 +77,11 @@ class KeyedLimiter {
   Decision Take(std::string_view key, Permits cost, Instant now) noexcept {
     return Take(Hash(key), cost, now);
   }
-  Decision Take(KeyHash key, Permits cost, Instant now) noexcept;
+  Decision Take(KeyHash key, Permits cost, Instant now) noexcept {
+    Unsaid answer;
+    TakeInto(key, cost, now, answer.decision);
+    return answer.decision;
+  }
 
   // Many requests at once, in order, with one look at the clock: several times as fast as one by
   // one, because the memory they need is fetched ahead. REQUIRES: as many decisions as asks.
@@ -140,6 +144,12 @@ class KeyedLimiter {
  private:
   class State;
   explicit KeyedLimiter(std::unique_ptr<State> state);
+  // Says everything there is in a decision, so that nobody has to fill it in before.
+  union Unsaid {
+    Unsaid() {}
+    Decision decision;
+  };
+  void TakeInto(KeyHash key, Permits cost, Instant now, Decision& decision) noexcept;
 
   std::unique_ptr<State> state_;
 };

@@ -221,63 +221,93 @@ class PlainBucket {
       : interval_(bucket.interval_),
         capacity_(bucket.capacity_),
         live_(bucket.live_),
-        too_much_(bucket.most_.count + 1) {}
+        most_(bucket.most_.count) {}
+  // One that no cost fits.
+  static PlainBucket Closed() noexcept { return {}; }
 
   [[nodiscard]] std::uint64_t TickAt(Instant now) const noexcept { return ToNanos(now); }
 
   [[nodiscard, gnu::always_inline]] Trial Try(std::uint64_t& word, Permits cost,
                                               std::uint64_t tick) const noexcept {
-    const std::uint64_t missing = word - tick;
-    const std::uint64_t used = ValueIf(missing <= live_, missing);
-    const std::uint64_t after = used + std::min(cost.count, too_much_) * interval_;
-    if (after <= capacity_ && cost.count != 0) word = tick + after;
-    return {used, after};
+    const Trial trial = TryFitting(word, Permits{std::min(cost.count, most_ + 1)}, tick);
+    if (Admits(trial) && cost.count != 0) word = tick + trial.after;
+    return trial;
   }
   [[nodiscard]] bool Admits(Trial trial) const noexcept { return trial.after <= capacity_; }
 
   [[gnu::always_inline]] void Tell(Trial trial, Permits cost, Decision& decision) const noexcept {
-    decision.grace = Grace::kNone;
-    decision.limit_index = 0;
-    decision.wait = Nanos(0);
-    if (trial.after <= capacity_) {
-      decision.verdict = Verdict::kAllow;
-      decision.retry_after = Nanos(0);
-      SetLevel(trial.after, decision);
+    if (Admits(trial)) {
+      decision = Allowed(trial, trial.after);
       return;
     }
-    decision.verdict = Verdict::kDeny;
-    decision.retry_after = Duration(trial.after - capacity_);
-    SetLevel(std::min(trial.used, capacity_), decision);
-    decision.reset_after = Duration(trial.used);
+    decision = Refused(trial, trial.after - capacity_, trial.used);
     if (cost.count == 0) [[unlikely]] {
       decision.verdict = Verdict::kAllow;
       decision.retry_after = Nanos(0);
-    } else if (cost.count >= too_much_) [[unlikely]] {
+    } else if (cost.count > most_) [[unlikely]] {
       decision.verdict = Verdict::kNever;
       decision.retry_after = Nanos::max();
     }
   }
   void TellLook(Trial trial, Permits cost, Decision& decision) const noexcept {
     Tell(trial, cost, decision);
-    SetLevel(std::min(trial.used, capacity_), decision);
+    decision.remaining = LeftOf(trial.used);
     decision.reset_after = Duration(trial.used);
   }
+
+  // The same for a cost that is neither nothing nor more than can ever be had: what a caller may
+  // check before anything else, and is spared the rest.
+  [[nodiscard, gnu::always_inline]] bool Fits(Permits cost) const noexcept {
+    return cost.count - 1 < most_;
+  }
+  // Leaves the word to the caller. REQUIRES: the cost fits, is one more than fits, or nothing
+  [[nodiscard, gnu::always_inline]] Trial TryFitting(std::uint64_t word, Permits cost,
+                                                     std::uint64_t tick) const noexcept {
+    const std::uint64_t missing = word - tick;
+    // A branch: whether a key is idle is guessed well enough to be worth the instructions saved.
+    const std::uint64_t used = missing <= live_ ? missing : 0;
+    return {used, used + cost.count * interval_};
+  }
+  // What there is to say, all at once, with durations as seen by whoever asked.
+  [[nodiscard, gnu::always_inline]] Decision Allowed(Trial trial,
+                                                     std::uint64_t reset_ns) const noexcept {
+    return {.verdict = Verdict::kAllow,
+            .grace = Grace::kNone,
+            .limit_index = 0,
+            .remaining = Permits{(capacity_ - trial.after) / interval_},
+            .wait = Nanos(0),
+            .retry_after = Nanos(0),
+            .reset_after = Duration(reset_ns)};
+  }
+  [[nodiscard, gnu::always_inline]] Decision Refused(Trial trial, std::uint64_t retry_ns,
+                                                     std::uint64_t reset_ns) const noexcept {
+    return {.verdict = Verdict::kDeny,
+            .grace = Grace::kNone,
+            .limit_index = 0,
+            .remaining = LeftOf(trial.used),
+            .wait = Nanos(0),
+            .retry_after = Duration(retry_ns),
+            .reset_after = Duration(reset_ns)};
+  }
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }  // in ticks
+  // The longest duration that may be told to somebody whose clock is behind by less than a key
+  // without debt is remembered.
+  [[nodiscard]] std::uint64_t Longest() const noexcept { return live_ + capacity_; }
 
  private:
   // Nothing here is longer than `live_`, which is a duration.
   static Nanos Duration(std::uint64_t ticks) noexcept {
     return Nanos(static_cast<std::int64_t>(ticks));
   }
-  // REQUIRES: used <= capacity_
-  [[gnu::always_inline]] void SetLevel(std::uint64_t used, Decision& decision) const noexcept {
-    decision.remaining = Permits{(capacity_ - used) / interval_};
-    decision.reset_after = Duration(used);
+  [[nodiscard, gnu::always_inline]] Permits LeftOf(std::uint64_t used) const noexcept {
+    return Permits{(capacity_ - std::min(used, capacity_)) / interval_};
   }
+  PlainBucket() = default;
 
-  std::uint64_t interval_;
-  std::uint64_t capacity_;
-  std::uint64_t live_;
-  std::uint64_t too_much_;  // the least cost that can never be paid
+  std::uint64_t interval_ = 1;
+  std::uint64_t capacity_ = 0;
+  std::uint64_t live_ = 0;
+  std::uint64_t most_ = 0;  // permits
 };
 
 }  // namespace weir::algorithm

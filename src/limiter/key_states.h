@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "algorithm/plan.h"
+#include "limiter/take_from.h"
 #include "table/records.h"
 #include "table/table.h"
 #include "weir/keyed_limiter.h"
@@ -53,8 +54,9 @@ class KeyStates : public table::Tenancy {
   KeyStates& operator=(const KeyStates&) = delete;
 
   // Decides one request after the other while the memory of those to come is on its way: the line
-  // of each is asked for 16 requests ahead, about as many as a core can wait for at a time, and a
-  // few ahead it is looked which slot it is in, or whether the line beside is needed too.
+  // of each is asked for 32 requests ahead, more than a core can wait for at a time, and 10 ahead
+  // it is looked which slot it is in; or whether the line beside is needed too, which then has as
+  // long to come.
   template <typename KeyAt, typename CostAt>
   void TakeEach(const Planned& planned, std::span<Decision> decisions, Instant now, KeyAt key_at,
                 CostAt cost_at) noexcept {
@@ -65,7 +67,10 @@ class KeyStates : public table::Tenancy {
       request.key = map.KeyOf(hash.low, hash.high, kind);
       map.Prefetch(request.key);
     };
-    const auto look = [map](Request& request) { request.slot = map.Look(request.key); };
+    const auto look = [map](Request& request) {
+      request.slot = map.Glance(request.key);
+      if (request.slot == nullptr) map.PrefetchBeside(request.key);
+    };
 
     const auto each = [decisions, fetch, look](const auto& take) {
       std::array<Request, kBlock> block;
@@ -100,17 +105,25 @@ class KeyStates : public table::Tenancy {
   }
 
   Decision Take(const Planned& planned, KeyHash hash, Permits cost, Instant now) noexcept {
-    const table::Table::Map map = table_.map();
-    const table::Key key = map.KeyOf(hash.low, hash.high, KindOf(planned));
+    const table::Key key = table_.map().KeyOf(hash.low, hash.high, KindOf(planned));
     Decision decision;
     if (planned.bucket != nullptr) [[likely]] {
       planned.WithBucket([&](const auto& bucket) {
-        TakeFrom(bucket, bucket.TickAt(now), key, map.Look(key), cost, now, decision);
+        TakeFrom(bucket, bucket.TickAt(now), key, table_.map().Glance(key), cost, now, decision);
       });
     } else {
       decision = TakeAny(planned, key, cost, now);
     }
     return decision;
+  }
+  // The same for a key that was looked for in its own line, most likely in vain.
+  void TakeNearby(const Planned& planned, const table::Key& key, Permits cost, Instant now,
+                  Decision& decision) noexcept {
+    if (planned.bucket != nullptr) [[likely]] {
+      planned.WithBucket([&](const auto& bucket) { TakeNearby(bucket, key, cost, now, decision); });
+    } else {
+      decision = TakeAny(planned, key, cost, now);
+    }
   }
 
   // A key whose state is one word, as it was looked at, and what its word is to become. Who takes
@@ -128,7 +141,7 @@ class KeyStates : public table::Tenancy {
     const table::Key key = map.KeyOf(hash.low, hash.high, kind);
     Look look{map.Look(key), key.tag, 0, 0, {}};
     if (look.slot == nullptr) [[unlikely]] {
-      look.slot = map.LookNearby(key);
+      look.slot = map.LookAround(key, 1);
       if (look.slot == nullptr) return look;
     }
     look.before = look.word = look.slot->word().load(std::memory_order_acquire);
@@ -197,16 +210,17 @@ class KeyStates : public table::Tenancy {
   // Brings a record that was written under another plan up to date.
   void CarryRecord(table::Records::Locked& record, const Planned& current, Instant now) noexcept;
 
-  table::Table table_;
-  std::optional<table::Records> records_;
-  std::vector<std::uint64_t> blank_;  // a record with nothing in it
-
- private:
   // All slots that have records are of one kind; the kind of the plan is in the record.
   static constexpr std::uint16_t kRecordKind = 1;
   [[nodiscard]] std::uint16_t KindOf(const Planned& planned) const noexcept {
     return records_ ? kRecordKind : planned.kind;
   }
+
+  table::Table table_;
+  std::optional<table::Records> records_;
+  std::vector<std::uint64_t> blank_;  // a record with nothing in it
+
+ private:
   [[nodiscard]] table::Key KeyOf(KeyHash hash) const noexcept {
     return table_.map().KeyOf(hash.low, hash.high, kRecordKind);
   }
@@ -216,8 +230,8 @@ class KeyStates : public table::Tenancy {
     table::Key key;
     table::AtomicSlot* slot;
   };
-  static constexpr std::size_t kBlock = 16;
-  static constexpr std::size_t kSoon = 4;
+  static constexpr std::size_t kBlock = 32;
+  static constexpr std::size_t kSoon = 10;
 
   // The whole of a decision, where the limit is a bucket and `slot` is that of the key, if known.
   // What it says is worked out after the word is changed: nothing comes between reading and writing
@@ -234,6 +248,15 @@ class KeyStates : public table::Tenancy {
       TakeNearby(bucket, key, cost, now, decision);
     }
   }
+  [[gnu::always_inline]] void TakeFrom(const algorithm::PlainBucket& bucket, std::uint64_t tick,
+                                       const table::Key& key, table::AtomicSlot* slot, Permits cost,
+                                       Instant now, Decision& decision) noexcept {
+    if (slot == nullptr || !bucket.Fits(cost)) [[unlikely]] {
+      return TakeNearby(bucket, key, cost, now, decision);
+    }
+    weir::TakeFrom(bucket, slot, key.tag, cost, tick, tick, decision,
+                   [&](const auto&) { TakeNearby(bucket, key, cost, now, decision); });
+  }
   // One key in eleven is not in its own line but, most likely, in the one beside it.
   template <typename Bucket>
   [[gnu::noinline]] void TakeNearby(const Bucket& bucket, const table::Key& key, Permits cost,
@@ -242,7 +265,7 @@ class KeyStates : public table::Tenancy {
     const auto step = [&](std::uint64_t& word) {
       trial = bucket.Try(word, cost, bucket.TickAt(now));
     };
-    table::AtomicSlot* slot = table_.map().LookNearby(key);
+    table::AtomicSlot* slot = table_.map().LookAround(key);
     if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) {
       bucket.Tell(trial, cost, decision);
     } else {

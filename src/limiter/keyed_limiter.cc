@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/time.h"
 #include "limiter/elastic.h"
 #include "limiter/key_hash.h"
 #include "limiter/keyed_state.h"
@@ -33,19 +34,25 @@ KeyHash KeyedLimiter::Hash(std::string_view key) const noexcept {
 Instant KeyedLimiter::Now() const noexcept { return state_->Now(); }
 
 Decision KeyedLimiter::Take(std::string_view key, Permits cost) noexcept {
-  const Timeline::Moment moment = state_->timeline().FollowClock(state_->Now());
-  Decision decision = state_->Take(state_->current(), Hash(key), cost, moment.now);
-  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
-  Timeline::Adjust(decision, moment.ahead);
+  State& state = *state_;
+  const Instant now = state.Now();
+  const KeyHash hash = Hash(key);
+  Decision decision;
+  const auto beside = [&](table::Key k) { state.TakeBesideLane(k, cost, now, decision); };
+  const Timeline::Moment moment = state.timeline().FollowClock(now);
+  if (moment.ahead == Nanos(0)) [[likely]] {
+    const std::uint64_t tick = ToNanos(moment.now);
+    state.lane().TakeAt(hash, cost, tick, tick, decision, beside);
+  } else {
+    state.lane().Take(hash, cost, now, decision, beside);
+  }
   return decision;
 }
 
-Decision KeyedLimiter::Take(KeyHash key, Permits cost, Instant now) noexcept {
-  const Timeline::Moment moment = state_->timeline().Follow(now);
-  Decision decision = state_->Take(state_->current(), key, cost, moment.now);
-  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->has_room());
-  Timeline::Adjust(decision, moment.ahead);
-  return decision;
+void KeyedLimiter::TakeInto(KeyHash key, Permits cost, Instant now, Decision& decision) noexcept {
+  const Lane<State>& lane = state_->lane();
+  lane.Take(key, cost, now, decision,
+            [&](table::Key k) { lane.owner().TakeBesideLane(k, cost, now, decision); });
 }
 
 namespace {

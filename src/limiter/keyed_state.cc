@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/time.h"
+#include "limiter/elastic.h"
 #include "limiter/geometry.h"
 #include "limiter/note_clock.h"
 
@@ -112,7 +113,25 @@ const Planned* KeyedLimiter::State::Remember(Plan plan, std::uint16_t kind) {
 
 void KeyedLimiter::State::Publish(Plan plan, std::uint16_t kind) {
   timeline_.set_memory(plan.memory());
-  current_.store(Remember(std::move(plan), kind), std::memory_order_release);
+  const Planned* planned = Remember(std::move(plan), kind);
+  // An elastic limiter has more to say to a refusal.
+  const bool is_quick = !has_room_ && !records_;
+  all_lanes_.push_back(
+      std::make_unique<const Lane<State>>(table_.map(), kind, table_.memory().header().timeline,
+                                          is_quick ? planned->plain : std::nullopt, *this));
+  current_.store(planned, std::memory_order_release);
+  // Last: who finds a key beside the new lane has to find the new plan.
+  lane_.store(all_lanes_.back().get(), std::memory_order_release);
+}
+
+void KeyedLimiter::State::TakeBesideLane(table::Key key, Permits cost, Instant now,
+                                         Decision& decision) noexcept {
+  const Timeline::Moment moment = timeline_.Follow(now);
+  const Planned& planned = current();
+  key.tag = table::MakeTag(key.tag, KindOf(planned));
+  TakeNearby(planned, key, cost, moment.now, decision);
+  if (decision.verdict == Verdict::kDeny) Stretch(decision, has_room_);
+  Timeline::Adjust(decision, moment.ahead);
 }
 
 Result<Limit> KeyedLimiter::State::SetLimit(const Limit& limit, Instant now) {

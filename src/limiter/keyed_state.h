@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "limiter/key_states.h"
+#include "limiter/lane.h"
 #include "limiter/timeline.h"
 
 namespace weir {
@@ -27,6 +28,13 @@ class KeyedLimiter::State final : public KeyStates {
   [[nodiscard]] const Planned& current() const noexcept {
     return *current_.load(std::memory_order_acquire);
   }
+
+  // What is decided at once where `current()` and all else allow.
+  [[nodiscard]] const Lane<State>& lane() const noexcept {
+    return *lane_.load(std::memory_order_acquire);
+  }
+  // All that is not. The kind of the key does not matter.
+  void TakeBesideLane(table::Key key, Permits cost, Instant now, Decision& decision) noexcept;
 
   Result<Limit> SetLimit(const Limit& limit, Instant now);
 
@@ -75,11 +83,13 @@ class KeyedLimiter::State final : public KeyStates {
   std::function<bool()> has_room_;
 
   std::atomic<const Planned*> current_{nullptr};
+  std::atomic<const Lane<State>*> lane_{nullptr};
   std::array<std::atomic<const Planned*>, kPlans> plans_{};
   std::mutex changing_limit_;
   // Plans are kept as long as the limiter: somebody may be in the middle of a decision by an old
   // one.
-  std::vector<std::unique_ptr<const Planned>> all_plans_;  // guarded by changing_limit_
+  std::vector<std::unique_ptr<const Planned>> all_plans_;      // guarded by changing_limit_
+  std::vector<std::unique_ptr<const Lane<State>>> all_lanes_;  // guarded by changing_limit_
 };
 
 }  // namespace weir

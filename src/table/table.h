@@ -69,7 +69,10 @@ class Table {
 
     [[nodiscard, gnu::always_inline]] Key KeyOf(std::uint64_t low, std::uint64_t high,
                                                 std::uint16_t kind) const noexcept {
-      return {static_cast<std::uint64_t>(Mul(low, count_) >> 64), MakeTag(high, kind)};
+      return {LineNumber(low), MakeTag(high, kind)};
+    }
+    [[nodiscard, gnu::always_inline]] std::uint64_t LineNumber(std::uint64_t low) const noexcept {
+      return static_cast<std::uint64_t>(Mul(low, count_) >> 64);
     }
     // The lines a key may be in, its own first. The second is the other half of the 128 bytes that
     // the processor fetches together.
@@ -88,17 +91,35 @@ class Table {
       if (found != 0) [[likely]] {
         return &line.SlotAt(found);
       }
-      __builtin_prefetch(&LineOf(key, 1), 1);
+      PrefetchBeside(key);
       return nullptr;
     }
-    // The same in the other lines it may be in.
-    [[nodiscard]] AtomicSlot* LookNearby(const Key& key) const noexcept {
-      for (std::size_t probe = 1; probe < kProbe; ++probe) {
+    // A guess at what Look() would say, in fewer steps (Line::Glance). For whoever looks at the tag
+    // of the slot anyway, as TryUpdate() does.
+    [[nodiscard, gnu::always_inline]] AtomicSlot* Glance(const Key& key) const noexcept {
+      Line& line = lines_[key.line];
+      const unsigned found = line.Glance(key.tag);
+      return found != 0 ? &line.SlotAtBit(found) : nullptr;
+    }
+    // Asks for the line beside that of a key.
+    [[gnu::always_inline]] void PrefetchBeside(const Key& key) const noexcept {
+      __builtin_prefetch(&LineOf(key, 1), 1);
+    }
+    // The same as Look() in all lines that a key may be in, or in all but its own.
+    [[nodiscard]] AtomicSlot* LookAround(const Key& key, std::size_t first = 0) const noexcept {
+      for (std::size_t probe = first; probe < kProbe; ++probe) {
         Line& line = LineOf(key, probe);
         if (const unsigned found = line.Match(key.tag); found != 0) return &line.SlotAt(found);
         if (line.slots[Line::kSlots - 1].tag() == 0) break;  // nothing lies behind a free slot
       }
       return nullptr;
+    }
+    // The number of the line that a slot lies in.
+    [[nodiscard, gnu::always_inline]] std::uint64_t NumberOf(
+        const AtomicSlot& slot) const noexcept {
+      return static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(&slot) -
+                                        reinterpret_cast<const std::byte*>(lines_)) /
+             sizeof(Line);
     }
 
    private:

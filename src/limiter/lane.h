@@ -1,0 +1,95 @@
+// A keyed decision in the fewest steps, where all is as it nearly always is: the limit is a plain
+// bucket, the state is the word of the slot, the key is known and in its own line, time stands
+// where it stood, and nobody else changes the same word.
+//
+// Single decisions wait for memory, one after the other. What makes them fast is that a processor
+// begins the next one while it waits for this one, as far as it can remember what it has begun: a
+// few hundred instructions. So every instruction counts here, whether it waits or not, and all
+// numbers lie on one line of the cache.
+//
+// Whatever is not as above is not decided here, and nothing was changed then.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "algorithm/bucket.h"
+#include "base/timeline_state.h"
+#include "limiter/take_from.h"
+#include "table/table.h"
+#include "weir/keyed_limiter.h"
+
+namespace weir {
+
+// `Owner` is who decides what is not decided here.
+template <typename Owner>
+class alignas(64) Lane {
+ public:
+  // Without a bucket, or with one that would have to mind how long a duration can be, the lane is
+  // closed: it decides nothing.
+  Lane(table::Table::Map map, std::uint16_t kind, const TimelineState& timeline,
+       const std::optional<algorithm::PlainBucket>& bucket, Owner& owner) noexcept
+      : map_(map),
+        bucket_(bucket && bucket->Longest() <= std::numeric_limits<std::int64_t>::max()
+                    ? *bucket
+                    : algorithm::PlainBucket::Closed()),
+        timeline_(&timeline),
+        kind_(kind),
+        owner_(&owner) {}
+
+  // With an instant of the caller's. `otherwise(key)` decides what is not decided here; the last
+  // thing that is done, so that nothing has to be kept on the stack for it.
+  template <typename Otherwise>
+  [[gnu::always_inline]] void Take(KeyHash hash, Permits cost, Instant now, Decision& decision,
+                                   const Otherwise& otherwise) const noexcept {
+    // As Timeline::Follow() has it, where there is nothing to note.
+    const auto asked = static_cast<std::uint64_t>(now.time_since_epoch().count());
+    const auto latest =
+        static_cast<std::uint64_t>(timeline_->latest_ns.load(std::memory_order_relaxed));
+    const bool is_simple = latest - asked <= bucket_.capacity() &&
+                           now.time_since_epoch() >= Nanos(0) &&
+                           timeline_->set_back_ns.load(std::memory_order_relaxed) == 0;
+    if (!is_simple) [[unlikely]] {
+      return otherwise(KeyOf(hash));
+    }
+    TakeAt(hash, cost, latest, asked, decision, otherwise);
+  }
+
+  // At `tick`, for somebody whose clock shows `asked`. REQUIRES: it is not ahead of the tick, and
+  // behind it by at most what a key is remembered
+  template <typename Otherwise>
+  [[gnu::always_inline]] void TakeAt(KeyHash hash, Permits cost, std::uint64_t tick,
+                                     std::uint64_t asked, Decision& decision,
+                                     const Otherwise& otherwise) const noexcept {
+    const table::Key key = KeyOf(hash);
+    if (!bucket_.Fits(cost)) [[unlikely]] {
+      return otherwise(key);
+    }
+    table::AtomicSlot* slot = map_.Glance(key);
+    if (slot == nullptr) [[unlikely]] {
+      return otherwise(key);
+    }
+    TakeFrom(bucket_, slot, key.tag, cost, tick, asked, decision, [&](const table::AtomicSlot& s) {
+      // The number of the line is worked out again: to remember it until here takes a register.
+      return otherwise(table::Key{map_.NumberOf(s), key.tag});
+    });
+  }
+
+  [[nodiscard]] Owner& owner() const noexcept { return *owner_; }
+
+ private:
+  // One key in 2^48 has another tag than that. It is not found here.
+  [[nodiscard, gnu::always_inline]] table::Key KeyOf(KeyHash hash) const noexcept {
+    return {map_.LineNumber(hash.low), (hash.high & ~table::kKindMask) | kind_};
+  }
+
+  table::Table::Map map_;
+  algorithm::PlainBucket bucket_;
+  const TimelineState* timeline_;
+  std::uint64_t kind_;
+  // On the next line of the cache, for those who go beside the lane.
+  Owner* owner_;
+};
+
+}  // namespace weir
