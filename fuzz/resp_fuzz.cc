@@ -93,9 +93,11 @@ void ReadWhatWasWritten(FuzzedDataProvider& data) {
   Words words(data.ConsumeIntegralInRange<std::size_t>(1, 5));
   for (std::string& word : words) word = data.ConsumeRandomLengthString(30);
   std::string bytes;
-  RespWriter writer(bytes, RespVersion::k2);
-  writer.Array(words.size());
-  for (const std::string& word : words) writer.Bulk(word);
+  {
+    RespWriter writer(bytes, RespVersion::k2);
+    writer.Array(words.size());
+    for (const std::string& word : words) writer.Bulk(word);
+  }  // all of it is there when the writer is gone
   Demand(Feed(bytes, {}).commands == std::vector<Words>{words});
 
   std::string line;

@@ -57,8 +57,8 @@ request() {
 }
 request weir.check 1 1000 5230
 request weir.check 16 1000 4740
-request cl.throttle 1 1000 1130
-request cl.throttle 16 1000 820
+request cl.throttle 1 1000 910
+request cl.throttle 16 1000 580
 request http 1 1800 7790
 request http 16 1800 7250
 if [ $above = yes ]; then
