@@ -59,8 +59,8 @@ request weir.check 1 1000 5230
 request weir.check 16 1000 4740
 request cl.throttle 1 1000 910
 request cl.throttle 16 1000 580
-request http 1 1800 7790
-request http 16 1800 7250
+request http 1 1800 5850
+request http 16 1800 5090
 if [ $above = yes ]; then
   echo "too many: docs/performance.md says what the fast path must not do" >&2
   exit 1

@@ -103,8 +103,8 @@ class TextRow {
   }
 
   std::string& out_;
-  std::array<char, 2 * kMostReserved> row_;  // most answers fit in
-  char* end_ = row_.data();                  // of what is in it
+  std::array<char, kMostReserved> row_;  // most answers fit in
+  char* end_ = row_.data();              // of what is in it
 };
 
 }  // namespace weir

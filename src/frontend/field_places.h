@@ -25,21 +25,17 @@ class FieldPlaces {
     std::uint8_t place;
   };
 
-  // What a gateway says. Good until the next call.
-  const GatewayFields::Places& Gateway(const wire::HttpRequest& request) {
+  // From now on, what follows is about `request`.
+  void Use(const wire::HttpRequest& request) {
     if (request.names == 0 || request.names != names_) Look(request);
-    return gateway_;
   }
+  // What a gateway says.
+  [[nodiscard]] const GatewayFields::Places& gateway() const { return gateway_; }
   // The only line of X-Forwarded-For; null if there is none, or several.
-  const rule::HeaderField* ForwardedFor(const wire::HttpRequest& request) {
-    if (request.names == 0 || request.names != names_) Look(request);
+  [[nodiscard]] const rule::HeaderField* ForwardedFor(const wire::HttpRequest& request) const {
     return forwarded_for_ == GatewayFields::kNone ? nullptr : &request.fields[forwarded_for_];
   }
-  // Whether there are any.
-  bool HasCookies(const wire::HttpRequest& request) {
-    if (request.names == 0 || request.names != names_) Look(request);
-    return has_cookies_;
-  }
+  [[nodiscard]] bool has_cookies() const { return has_cookies_; }
   // Those that the rules of `space` ask for. Good until the next call.
   std::span<const Wanted> ForRules(const wire::HttpRequest& request, const rule::Space& space) {
     if (request.names == 0 || request.names != wanted_names_ || space.serial() != wanted_space_) {

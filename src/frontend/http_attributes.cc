@@ -100,7 +100,7 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   for (const FieldPlaces::Wanted& wanted : question.places.ForRules(request, space)) {
     values.Set(wanted.number, request.fields[wanted.place].value);
   }
-  if (sources.cookies.empty() || !question.places.HasCookies(request)) return values;
+  if (sources.cookies.empty() || !question.places.has_cookies()) return values;
   for (const rule::NamedSource& source : sources.cookies) {
     const auto value = wire::FindCookie(request.fields, source.name);
     if (value) values.Set(source.number, *value);

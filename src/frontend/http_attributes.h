@@ -34,7 +34,7 @@ struct HttpQuestion {
   const wire::HttpRequest& request;
   std::string_view prefix;    // the part of the path that is ours
   const GatewayFields& said;  // as far as the peer is believed
-  FieldPlaces& places;        // of this connection's requests
+  FieldPlaces& places;        // of this connection's requests, in use for this one
 };
 
 class HttpAttributes {

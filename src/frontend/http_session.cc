@@ -191,9 +191,9 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
 
 void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& progress,
                               std::string& out) {
-  const GatewayFields said = peer_.is_gateway
-                                 ? GatewayFields(request_.fields, places_.Gateway(request_))
-                                 : GatewayFields();
+  places_.Use(request_);
+  const GatewayFields said =
+      peer_.is_gateway ? GatewayFields(request_.fields, places_.gateway()) : GatewayFields();
   CheckRequest check{};
   check.space = said[GatewayFields::Name::kWeirNamespace].value_or(options_.space);
   if (prefix == kPeek) check.intent = CheckRequest::Intent::kLook;

@@ -16,7 +16,7 @@
 namespace weir {
 
 // Copied in whole blocks: what stands behind the text is written too, and is nothing.
-class LimitText {
+class alignas(128) LimitText {
  public:
   static constexpr std::size_t kMost = 64;  // bytes
 
@@ -65,9 +65,11 @@ class LimitTexts {
 
   // Rules may share a limit, and a rule may have several.
   static std::size_t PlaceOf(const Finding& finding) {
-    const auto rule = reinterpret_cast<std::uintptr_t>(finding.rule) / sizeof(rule::CompiledRule);
-    const auto limit = reinterpret_cast<std::uintptr_t>(finding.limit) / sizeof(Limit);
-    return (rule * 5 + limit) % kEntries;
+    constexpr std::size_t kApart = 32;  // bytes that rules are at least, and limits
+    const auto rule = reinterpret_cast<std::uintptr_t>(finding.rule);
+    const auto limit = reinterpret_cast<std::uintptr_t>(finding.limit);
+    static_assert(sizeof(rule::CompiledRule) >= kApart && sizeof(Limit) >= kApart);
+    return (rule * 3 + limit) / kApart % kEntries;
   }
   static void Make(const CheckReply& reply, const Finding& finding, std::uint64_t rules,
                    LimitText& text);

@@ -33,7 +33,7 @@ void AddFields(const CheckReply& reply, std::uint64_t rules, FieldStyle style, T
 
 // The fields of kDraft10, written where there is room for so much, if they are of a few limits
 // whose texts are known: most of the time. Returns where they end; null if it is not so.
-inline constexpr std::size_t kRoomForFewDraft10 = 1'000;
+inline constexpr std::size_t kRoomForFewDraft10 = 840;
 char* PutFewDraft10(const CheckReply& reply, std::uint64_t rules, char* to);
 
 // How many a limit lets through in its period. REQUIRES: a single limit

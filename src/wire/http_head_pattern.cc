@@ -83,7 +83,7 @@ std::size_t HttpHeadPattern::Read(std::string_view bytes, HttpRequest& request) 
   const char* const end = bytes.data() + bytes.size();
   // Up to where so much can be read that no end has to be looked out for; no line begins at the
   // first byte.
-  constexpr std::size_t kAhead = 3 * kTwoBlocks;
+  constexpr std::size_t kAhead = kTwoBlocks + ByteBlock::kSize;
   const char* const last_at = bytes.size() >= kAhead ? end - kAhead : bytes.data();
   for (const Line& line : lines_) {
     // Most lines are short, with more behind them, and have one blank before the value.
@@ -94,12 +94,12 @@ std::size_t HttpHeadPattern::Read(std::string_view bytes, HttpRequest& request) 
       if (line.is_usual) {
         ByteMarks controls = ByteBlock(value).Controls();
         const char* value_end = value;
-        if (controls == 0) {
+        if (controls == 0 && end - value >= static_cast<std::ptrdiff_t>(kTwoBlocks)) {
           value_end += ByteBlock::kSize;
-          controls = ByteBlock(value_end).Controls() | 1U << ByteBlock::kSize;
+          controls = ByteBlock(value_end).Controls();
         }
-        value_end += FirstMark(controls);
-        // Also false for a value that is empty, or goes on.
+        if (controls != 0) value_end += FirstMark(controls);
+        // False for a value that is empty, or goes on.
         if (*value > ' ' && value_end[-1] > ' ' && *value_end == '\r') {
           field->value = {value, static_cast<std::size_t>(value_end - value)};
           at = value_end;
