@@ -23,6 +23,7 @@ class Ledger::Shelf final : public KeyStates {
       : KeyStates(std::move(memory)), directory_(directory) {}
 
   [[nodiscard]] table::Memory& memory() { return table_.memory(); }
+  [[nodiscard]] table::Table::Map map() const noexcept { return table_.map(); }
 
   // Runs `step(word)` on the word of a key whose limit comes with each request.
   template <typename Step>
