@@ -39,6 +39,25 @@ std::string Field(const std::string& info, const std::string& name) {
   return info.substr(begin, info.find_first_of(",\r\n", begin) - begin);
 }
 
+// Whether a node says that it is the master of a slot.
+bool HasSlot(RedisServer& node, std::uint16_t slot) {
+  std::istringstream lines(node.Ask({"CLUSTER", "NODES"}));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("myself,master") == std::string::npos) continue;
+    std::istringstream words(line);
+    std::string word;
+    for (int i = 0; i < 8; ++i) words >> word;
+    while (words >> word) {
+      if (word.front() == '[') continue;  // on its way
+      const std::size_t dash = word.find('-');
+      const int first = std::stoi(word);
+      const int last = dash == std::string::npos ? first : std::stoi(word.substr(dash + 1));
+      if (first <= slot && slot <= last) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 RedisCluster::RedisCluster()
@@ -74,21 +93,7 @@ RedisServer& RedisCluster::MasterOf(std::uint16_t slot) {
   RedisServer* found = nullptr;
   Await("a master of slot " + std::to_string(slot), [&] {
     for (RedisServer& node : nodes_) {
-      if (!node.is_running()) continue;
-      std::istringstream lines(node.Ask({"CLUSTER", "NODES"}));
-      for (std::string line; std::getline(lines, line);) {
-        if (line.find("myself,master") == std::string::npos) continue;
-        std::istringstream words(line);
-        std::string word;
-        for (int i = 0; i < 8; ++i) words >> word;
-        while (words >> word) {
-          if (word.front() == '[') continue;  // on its way
-          const std::size_t dash = word.find('-');
-          const int first = std::stoi(word);
-          const int last = dash == std::string::npos ? first : std::stoi(word.substr(dash + 1));
-          if (first <= slot && slot <= last) found = &node;
-        }
-      }
+      if (node.is_running() && HasSlot(node, slot)) found = &node;
     }
     return found != nullptr;
   });
@@ -101,6 +106,15 @@ RedisServer& RedisCluster::OtherThan(const RedisServer& master) {
     if (&other != &master) return other;
   }
   Fail("it has one master only");
+}
+
+void RedisCluster::EndMove(std::uint16_t slot, RedisServer& from, RedisServer& to) {
+  const std::string id = to.Ask({"CLUSTER", "MYID"});
+  const std::string number = std::to_string(slot);
+  Await("the end of a move", [&] {
+    for (RedisServer* node : {&to, &from}) node->Ask({"CLUSTER", "SETSLOT", number, "NODE", id});
+    return HasSlot(to, slot) && !HasSlot(from, slot);
+  });
 }
 
 void RedisCluster::AwaitReplicas() {

@@ -20,7 +20,7 @@ std::string TextOf(const std::filesystem::path& path) {
   return text.str();
 }
 
-// "HttpRequestTest.SmugglingIsRefused", of every test in the tree.
+// "HttpReaderTest.SmugglingIsRefused", of every test in the tree.
 std::set<std::string> AllTests() {
   static const std::regex kTest(R"(\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\))");
   std::set<std::string> tests;

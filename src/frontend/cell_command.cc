@@ -16,10 +16,6 @@ namespace {
 // them.
 constexpr std::uint64_t kOtherSeed = 0x6C6C65635F6C63;
 
-KeyHash HashOf(const Ledger& ledger, std::string_view key) {
-  return HashKey(key, ledger.seed() ^ kOtherSeed);
-}
-
 // What both commands have in common, once the numbers are read.
 struct Numbers {
   std::int64_t burst;
@@ -111,8 +107,8 @@ const Result<CellCommand>& CellReader::ReadAnew(Arguments arguments) {
   return last_;
 }
 
-Decision CellCommand::Run(Ledger& ledger, Instant now) const {
-  return ledger.TakeCell(HashOf(ledger, key), cell, quantity, now);
+KeyHash CellCommand::HashOf(const Ledger& ledger, std::string_view key) {
+  return HashKey(key, ledger.seed() ^ kOtherSeed);
 }
 
 Nanos CellCommand::ForgottenIn(Ledger& ledger, std::string_view key, Instant now) {

@@ -24,7 +24,12 @@ struct CellCommand {
   // THROTTLE: max_burst at once; errors in throttlecrab's words.
   static Result<CellCommand> OfThrottlecrab(Arguments arguments);
 
-  Decision Run(Ledger& ledger, Instant now) const;
+  Decision Run(Ledger& ledger, Instant now) const { return Run(ledger, HashOf(ledger, key), now); }
+  // The same where the hash of the key is known.
+  Decision Run(Ledger& ledger, KeyHash hash, Instant now) const {
+    return ledger.TakeCell(hash, cell, quantity, now);
+  }
+  static KeyHash HashOf(const Ledger& ledger, std::string_view key);
 
   // How long the key will be remembered; 0 if it is not.
   static Nanos ForgottenIn(Ledger& ledger, std::string_view key, Instant now);

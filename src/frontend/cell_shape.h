@@ -35,7 +35,7 @@ class CellShape {
       return true;
     });
   }
-  // Until the next call. REQUIRES: one was read.
+  // Its key is that of the last one read. REQUIRES: one was
   [[nodiscard]] const CellCommand& command() const { return *command_; }
   [[nodiscard]] CellDialect dialect() const { return dialect_; }
 

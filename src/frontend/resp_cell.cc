@@ -1,6 +1,7 @@
 // CL.THROTTLE and THROTTLE, whose limit comes with each command, and what can be done with their
 // keys.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,8 +33,9 @@ void Tell(CellDialect dialect, const Decision& decision, std::int64_t limit, Res
 
 }  // namespace
 
-void RespSession::Decide(const CellCommand& command, CellDialect dialect, RespWriter& reply) {
-  const Decision decision = command.Run(checker_.ledger(), now_);
+void RespSession::Decide(const CellCommand& command, KeyHash key, CellDialect dialect,
+                         RespWriter& reply) {
+  const Decision decision = command.Run(checker_.ledger(), key, now_);
   if (checker_.observes()) checker_.counters().CountCell(decision.allowed());
   Tell(dialect, decision, command.limit, reply);
 }
@@ -45,7 +47,7 @@ void RespSession::ReadCell(CellReader& reader, CellDialect dialect, Arguments ar
     reply.Error(command.error().message);
     return;
   }
-  Decide(*command, dialect, reply);
+  Decide(*command, CellCommand::HashOf(checker_.ledger(), command->key), dialect, reply);
   if (cell_misses_++ % kPatience != 0) return;
   if (cell_shape_ == nullptr) cell_shape_ = std::make_unique<CellShape>();
   cell_shape_->Learn(arguments, *command, dialect);
@@ -59,10 +61,22 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
   ReadCell(throttlecrab_, CellDialect::kThrottlecrab, arguments, reply);
 }
 
-std::size_t RespSession::ThrottleLikeLast(std::string_view bytes, RespWriter& reply) {
-  const std::size_t size = cell_shape_->Read(bytes);
-  if (size > 0) Decide(cell_shape_->command(), cell_shape_->dialect(), reply);
-  return size;
+// All of a run are read before the first is decided: by then their memory is on its way.
+RespSession::Done RespSession::ThrottleLikeLast(std::string_view bytes, RespWriter& reply) {
+  std::array<KeyHash, kMostCells> keys;
+  Done done;
+  while (done.requests < keys.size()) {
+    const std::size_t size = cell_shape_->Read(bytes.substr(done.size));
+    if (size == 0) break;
+    KeyHash& key = keys[done.requests++];
+    key = CellCommand::HashOf(checker_.ledger(), cell_shape_->command().key);
+    checker_.ledger().Prefetch(key);
+    done.size += size;
+  }
+  for (std::size_t i = 0; i < done.requests; ++i) {
+    Decide(cell_shape_->command(), keys[i], cell_shape_->dialect(), reply);
+  }
+  return done;
 }
 
 void RespSession::Delete(Arguments arguments, RespWriter& reply) {

@@ -1,10 +1,12 @@
 // WEIR.CHECK and WEIR.PEEK: may this request pass, by the rules?
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "base/ascii.h"
 #include "base/text.h"
@@ -143,21 +145,41 @@ void RespSession::LearnShape(Arguments arguments, const CheckRequest& request) {
   check_shape_->Learn(arguments, request.cost ? 4 : 2, request);
 }
 
-std::size_t RespSession::CheckLikeLast(std::string_view bytes, RespWriter& reply) {
-  rule::Values values(check_shape_->present());
-  const std::size_t size = check_shape_->Read(bytes, values);
-  if (size == 0) return 0;
+// All of a run are read before the first is decided: by then their memory is on its way. They are
+// decided by the same rules.
+RespSession::Done RespSession::CheckLikeLast(std::string_view bytes, RespWriter& reply) {
+  const CheckRequest& request = check_shape_->request();
+  thread_local std::vector<rule::Values> values;
+  values.clear();
+  values.reserve(kMostChecks);
+  std::size_t size = check_shape_->Read(bytes, values.emplace_back(check_shape_->present()));
+  if (size == 0) return {};
   CheckReply& decided = checks_.Next();
-  if (const rule::Space* space = checker_.Open(check_shape_->request().space, decided)) {
-    if (!check_shape_->IsBoundTo(*space)) [[unlikely]] {
-      check_shape_->Bind(*space);
-      return CheckLikeLast(bytes, reply);
-    }
-    values.Finish();
-    checker_.Decide(check_shape_->request(), values, now_, decided);
+  const rule::Space* space = checker_.Open(request.space, decided);
+  if (space == nullptr) {
+    TellOne(decided, reply);
+    return {size, 1};
   }
-  TellOne(decided, reply);
-  return size;
+  if (!check_shape_->IsBoundTo(*space)) [[unlikely]] {
+    check_shape_->Bind(*space);
+    return CheckLikeLast(bytes, reply);
+  }
+  std::array<Checker::Foreseen, kMostChecks> foreseen;
+  Done done;
+  while (size > 0) {
+    values.back().Finish();
+    checker_.Foresee(request, values.back(), decided, foreseen[done.requests]);
+    done.size += size;
+    if (++done.requests == foreseen.size()) break;
+    size = check_shape_->Read(bytes.substr(done.size),
+                              values.emplace_back(check_shape_->present()));
+  }
+  for (std::size_t i = 0; i < done.requests; ++i) {
+    if (i > 0) Checker::GoOn(decided);
+    checker_.Decide(request, values[i], foreseen[i], now_, decided);
+    TellOne(decided, reply);
+  }
+  return done;
 }
 
 }  // namespace weir

@@ -127,13 +127,13 @@ RespSession::~RespSession() = default;
 }
 
 // Clients say the same again and again. Inlined: who does not, does not pay for a call.
-[[gnu::always_inline]] inline std::size_t RespSession::RunLikeLast(std::string_view bytes,
-                                                                   RespWriter& reply) {
-  if (!authorized_ || reader_.has_begun()) return 0;
-  std::size_t size = 0;
-  if (check_shape_ != nullptr) size = CheckLikeLast(bytes, reply);
-  if (size == 0 && cell_shape_ != nullptr) size = ThrottleLikeLast(bytes, reply);
-  return size;
+[[gnu::always_inline]] inline RespSession::Done RespSession::RunLikeLast(std::string_view bytes,
+                                                                         RespWriter& reply) {
+  if (!authorized_ || reader_.has_begun()) return {};
+  Done done;
+  if (check_shape_ != nullptr) done = CheckLikeLast(bytes, reply);
+  if (done.requests == 0 && cell_shape_ != nullptr) done = ThrottleLikeLast(bytes, reply);
+  return done;
 }
 
 RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, std::string& out) {
@@ -149,9 +149,9 @@ RespSession::Progress RespSession::Serve(std::string_view bytes, Instant now, st
     }
     if (progress.consumed == bytes.size()) break;  // most reads end where a command does
     const std::string_view unread = bytes.substr(progress.consumed);
-    if (const std::size_t size = RunLikeLast(unread, reply)) {
-      progress.consumed += size;
-      ++progress.requests;
+    if (const Done done = RunLikeLast(unread, reply); done.requests > 0) {
+      progress.consumed += done.size;
+      progress.requests += done.requests;
       continue;
     }
     const wire::RespRequest request = reader_.Read(unread, arguments_);

@@ -95,7 +95,8 @@ class RespSession {
   [[nodiscard]] bool IsToken(std::string_view user, std::string_view secret) const;
 
   void ListCommands(Arguments arguments, wire::RespWriter& reply);
-  void Decide(const CellCommand& command, CellDialect dialect, wire::RespWriter& reply);
+  void Decide(const CellCommand& command, KeyHash key, CellDialect dialect,
+              wire::RespWriter& reply);
   void ReadCell(CellReader& reader, CellDialect dialect, Arguments arguments,
                 wire::RespWriter& reply);
   void CellThrottle(Arguments arguments, wire::RespWriter& reply);
@@ -114,11 +115,20 @@ class RespSession {
   static void TellSeldom(const CheckReply& decided, wire::RespWriter& reply);
   void LearnShape(Arguments arguments, const CheckRequest& request);
 
-  // Answers the first command of `bytes`, and returns its size, if only its values differ from
-  // those of one before; 0 if it is any other.
-  std::size_t RunLikeLast(std::string_view bytes, wire::RespWriter& reply);
-  std::size_t CheckLikeLast(std::string_view bytes, wire::RespWriter& reply);
-  std::size_t ThrottleLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  // What was answered of some bytes.
+  struct Done {
+    std::size_t size = 0;
+    std::size_t requests = 0;
+  };
+  // That are read before the first of them is decided: as many as a core can wait for the memory
+  // of, a check having three keys or so.
+  static constexpr std::size_t kMostChecks = 8;
+  static constexpr std::size_t kMostCells = 16;
+  // Answers the first commands of `bytes`, as many as differ from one before in their values only;
+  // nothing if the first is any other.
+  Done RunLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  Done CheckLikeLast(std::string_view bytes, wire::RespWriter& reply);
+  Done ThrottleLikeLast(std::string_view bytes, wire::RespWriter& reply);
   // A command that is not like the last one of its kind is not remembered at once: who says two
   // kinds in turns is understood the short way in half of what he says. Of so many, one is.
   static constexpr std::uint32_t kPatience = 8;

@@ -267,6 +267,11 @@ void Ledger::ForgetCell(KeyHash key, Instant now) noexcept {
   words_->ChangeCell(key, timeline_->FollowClock(now).now, [](std::uint64_t& word) { word = 0; });
 }
 
+void Ledger::Prefetch(KeyHash key) const noexcept {
+  const table::Table::Map map = words_->map();
+  map.Prefetch(map.KeyOf(key.low, key.high, Shelf::kCellKind));  // a line, whatever the kind
+}
+
 KeyHash Ledger::Hash(std::string_view bytes) const noexcept { return HashKey(bytes, seed_); }
 
 Instant Ledger::Now() const noexcept {

@@ -99,7 +99,7 @@ void CheckPlans::Open(const rule::Space& space) {
 
 const CheckPlan* CheckPlans::GiveUp() {
   if (last_->is_usable && last_->classes->is_full()) {
-    known_[last_->serial % kSpaces].reset();
+    retired_ = std::move(known_[last_->serial % kSpaces]);
     last_ = nullptr;
   }
   return nullptr;

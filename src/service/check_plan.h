@@ -41,7 +41,8 @@ class CheckPlans {
  public:
   constexpr CheckPlans() = default;
 
-  // The plan for a request; null if its class cannot be told. Good until the next call.
+  // The plan for a request; null if its class cannot be told. Good for as many calls as there may
+  // be classes: what is begun anew is kept until it is again.
   [[gnu::always_inline]] const CheckPlan* Find(const ActiveRules& active, const rule::Space& space,
                         const rule::Values& values) {
     if (last_ == nullptr || last_->serial != space.serial()) Open(space);
@@ -72,6 +73,7 @@ class CheckPlans {
 
   Known* last_ = nullptr;
   std::array<std::unique_ptr<Known>, kSpaces> known_;
+  std::unique_ptr<Known> retired_;
 };
 
 }  // namespace weir

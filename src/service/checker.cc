@@ -141,20 +141,47 @@ const rule::Space* Checker::Open(std::string_view space, CheckReply& reply) {
   return reply.space_;
 }
 
+// Inlined into its two callers: a plan is found for every check.
+[[gnu::always_inline]] inline void Checker::FindPlan(const CheckRequest& request,
+                                                     const rule::Values& values,
+                                                     const CheckReply& reply,
+                                                     Foreseen& foreseen) const {
+  foreseen.plan = Plans().Find(**reply.rules_, *reply.space_, values);
+  if (foreseen.plan == nullptr || !foreseen.plan->is_short || !MayBeShort(request, reply)) return;
+  KeyHash* hash = foreseen.hashes.data();
+  for (const auto& key : foreseen.plan->values) {
+    *hash++ = *rule::HashValues(key, values, ledger_->seed());
+  }
+}
+
+void Checker::Foresee(const CheckRequest& request, const rule::Values& values,
+                      const CheckReply& reply, Foreseen& foreseen) {
+  FindPlan(request, values, reply, foreseen);
+  if (foreseen.plan == nullptr || !foreseen.plan->is_short || !MayBeShort(request, reply)) return;
+  for (const Ledger::Part& part : foreseen.plan->parts) {
+    ledger_->Prefetch(part.KeyOf(foreseen.hashes));
+  }
+}
+
 void Checker::Decide(const CheckRequest& request, const rule::Values& values, Instant now,
                      CheckReply& reply) {
   WEIR_CHECK(reply.knows_space());
+  Foreseen foreseen;
+  if (reply.step_ == CheckReply::Step::kNew) FindPlan(request, values, reply, foreseen);
+  Decide(request, values, foreseen, now, reply);
+}
+
+void Checker::Decide(const CheckRequest& request, const rule::Values& values,
+                     const Foreseen& foreseen, Instant now, CheckReply& reply) {
   const ActiveRules& active = **reply.rules_;
   const rule::Space& space = *reply.space_;
   if (reply.step_ == CheckReply::Step::kDone) return;
   if (reply.step_ == CheckReply::Step::kNew) {
-    const CheckPlan* plan = Plans().Find(active, space, values);
+    const CheckPlan* plan = foreseen.plan;
     if (plan == nullptr) {
       Memo().Find(space, values, ledger_->seed(), reply.found_);
     } else {
-      const bool is_simple = reply.cluster_ == nullptr && !request.cost &&
-                             request.intent == CheckRequest::Intent::kTake;
-      if (plan->is_short && is_simple && DecideByPlan(*plan, values, now, reply)) {
+      if (plan->is_short && MayBeShort(request, reply) && DecideByPlan(foreseen, now, reply)) {
         if (!options_.observe) return;
         CountCheck(*plan, reply, space, active.counters);
         if (!watch_.IsTurn(now)) return;
@@ -174,20 +201,16 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   if (watch_.IsTurn(now)) Show(request, values, now, reply);
 }
 
-bool Checker::DecideByPlan(const CheckPlan& plan, const rule::Values& values, Instant now,
-                           CheckReply& reply) {
+bool Checker::DecideByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply) {
   using Taken = Ledger::AtOnce::Outcome;
-  std::array<KeyHash, CheckPlan::kMostParts> hashes;
-  for (std::size_t i = 0; i < plan.values.size(); ++i) {
-    hashes[i] = *rule::HashValues(plan.values[i], values, ledger_->seed());
-  }
+  const CheckPlan& plan = *foreseen.plan;
   for (const Ledger::Part& ban : plan.bans) {
-    if (!ledger_->Peek({ban.limit, ban.KeyOf(hashes)}, now)) return false;
+    if (!ledger_->Peek({ban.limit, ban.KeyOf(foreseen.hashes)}, now)) return false;
   }
   reply.findings_ = plan.findings;
   Finding* const findings = reply.findings_.data();
   const Ledger::AtOnce taken =
-      ledger_->TakeAtOnce(plan.parts, hashes, now,
+      ledger_->TakeAtOnce(plan.parts, foreseen.hashes, now,
                           [findings](std::size_t i) -> Decision& { return findings[i].decision; });
   if (taken.outcome == Taken::kAllowed) [[likely]] {
     if (!plan.parts.empty()) reply.decisive_ = findings + taken.least;

@@ -16,6 +16,7 @@
 // decide, and nobody waits for that.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -205,6 +206,18 @@ class Checker {
   const rule::Space* Open(std::string_view space, CheckReply& reply);
   void Decide(const CheckRequest& request, const rule::Values& values, Instant now,
               CheckReply& reply);
+  // The same in three, for who has several to decide: what is known of each before any is decided,
+  // and whose memory is then on its way. Good as long as `reply` has the rules of one Open().
+  struct Foreseen {
+    const CheckPlan* plan = nullptr;  // null: its class cannot be told
+    std::array<KeyHash, Ledger::kMostAtOnce> hashes;
+  };
+  void Foresee(const CheckRequest& request, const rule::Values& values, const CheckReply& reply,
+               Foreseen& foreseen);
+  void Decide(const CheckRequest& request, const rule::Values& values, const Foreseen& foreseen,
+              Instant now, CheckReply& reply);
+  // Makes room for the next of them. REQUIRES: no cluster is asked
+  static void GoOn(CheckReply& reply) { reply.Clear(); }
   // Undoes what `reply` took, for a request that was to wait and whose sender has gone. Once.
   void GiveBack(CheckReply& reply, Instant now);
   // What became of a request that passed: failures cost something under the rules that count them.
@@ -229,6 +242,14 @@ class Checker {
   [[nodiscard]] bool observes() const noexcept { return options_.observe; }
 
  private:
+  static bool MayBeShort(const CheckRequest& request, const CheckReply& reply) {
+    return reply.cluster_ == nullptr && !request.cost &&
+           request.intent == CheckRequest::Intent::kTake;
+  }
+  // The plan, and if it is short the hashes.
+  void FindPlan(const CheckRequest& request, const rule::Values& values, const CheckReply& reply,
+                Foreseen& foreseen) const;
+
   // A counter of a rule that a request has a key for.
   struct Hit {
     const rule::CompiledRule* rule;
@@ -249,8 +270,7 @@ class Checker {
   void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
   // All of a check of which the plan is known and short. False, and nothing is done, if it takes
   // more than that this time.
-  bool DecideByPlan(const CheckPlan& plan, const rule::Values& values, Instant now,
-                    CheckReply& reply);
+  bool DecideByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply);
   // Every rule that was found.
   void Ask(const CheckRequest& request, const rule::Values& values, Instant now, CheckReply& reply);
   void Collect(const Hit& hit, const rule::Values& values, Instant now, CheckReply& reply);
