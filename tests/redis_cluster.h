@@ -21,8 +21,8 @@ class RedisCluster {
   RedisServer& MasterOf(std::uint16_t slot);
   // Any other master.
   RedisServer& OtherThan(const RedisServer& master);
-  // Ends the move of a slot, until both sides say so: what nodes tell each other about earlier moves
-  // may be on its way still, and then each believes for good that the other one has it.
+  // Ends the move of a slot, until both sides say so: what nodes tell each other about earlier
+  // moves may be on its way still, and then each believes for good that the other one has it.
   void EndMove(std::uint16_t slot, RedisServer& from, RedisServer& to);
   // Until every write of a master is at its replica.
   void AwaitReplicas();

@@ -171,8 +171,8 @@ RespSession::Done RespSession::CheckLikeLast(std::string_view bytes, RespWriter&
     checker_.Foresee(request, values.back(), decided, foreseen[done.requests]);
     done.size += size;
     if (++done.requests == foreseen.size()) break;
-    size = check_shape_->Read(bytes.substr(done.size),
-                              values.emplace_back(check_shape_->present()));
+    size =
+        check_shape_->Read(bytes.substr(done.size), values.emplace_back(check_shape_->present()));
   }
   for (std::size_t i = 0; i < done.requests; ++i) {
     if (i > 0) Checker::GoOn(decided);

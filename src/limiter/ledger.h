@@ -88,7 +88,8 @@ class Ledger {
   // One key under one limit, where all but the values that the key is made of is known beforehand.
   struct Part {
     const Entered* limit = nullptr;
-    KeyHash offset{};  // of the key from the hash of its values: added to one half, xored to the other
+    KeyHash
+        offset{};  // of the key from the hash of its values: added to one half, xored to the other
     Permits cost{1};
     std::uint32_t values = 0;  // which of the hashes
 

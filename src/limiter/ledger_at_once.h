@@ -1,5 +1,5 @@
-// Taking from several keys in the fewest steps: the ledger's own file, a header so that whoever asks
-// has it inlined.
+// Taking from several keys in the fewest steps: the ledger's own file, a header so that whoever
+// asks has it inlined.
 //
 // Nearly always the state of each limit is one word, the keys are known and nobody is to wait. Then
 // all words are looked at, and if every limit admits the request they are changed, one

@@ -1,5 +1,5 @@
-// What it takes to tell the classes of a namespace's requests (request_classes.h): all patterns that
-// rules and their overrides have, by attribute. Made with the rules.
+// What it takes to tell the classes of a namespace's requests (request_classes.h): all patterns
+// that rules and their overrides have, by attribute. Made with the rules.
 //
 // Thread safety: never changed once made.
 #pragma once

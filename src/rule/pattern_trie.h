@@ -57,9 +57,9 @@ class PatternTrie {
   struct Place {
     Node first_child = kNone;
     Node sibling = kNone;
-    Node segment = kNone;   // behind a `*`, which may stand for nothing
-    Node anything = kNone;  // behind a `**`, likewise
-    Node one = kNone;       // behind a `?`
+    Node segment = kNone;     // behind a `*`, which may stand for nothing
+    Node anything = kNone;    // behind a `**`, likewise
+    Node one = kNone;         // behind a `?`
     std::uint32_t found = 0;  // in found_, if not 0
     char c = 0;
     Loop loop = Loop::kNone;

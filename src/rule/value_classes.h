@@ -91,7 +91,7 @@ class ValueClasses {
   std::uint32_t start_ = 0;
   std::vector<std::uint32_t> cells_;
   std::vector<Leap> leaps_;
-  std::vector<Class> classes_;           // of a value that ends in a row
+  std::vector<Class> classes_;            // of a value that ends in a row
   std::vector<PatternTrie::Nodes> sets_;  // what a row stands for
   std::map<PatternTrie::Nodes, std::uint32_t> rows_;
   std::map<std::vector<std::uint32_t>, Class> by_patterns_;  // stay when rows begin anew

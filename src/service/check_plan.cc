@@ -17,8 +17,8 @@ bool IsPlain(const CompiledRule& compiled) {
   const rule::Rule& rule = *compiled.rule;
   return !rule.allow && !rule.expires && !compiled.overrides_end &&
          rule.mode == rule::Mode::kEnforce && rule.enforce_percent == 100 &&
-         rule.exceed.what != rule::Exceed::kDelay && rule.counts == rule::Counts::kEverything && !rule.elastic &&
-         rule.sharing == rule::Sharing::kNone && !compiled.cost_attribute;
+         rule.exceed.what != rule::Exceed::kDelay && rule.counts == rule::Counts::kEverything &&
+         !rule.elastic && rule.sharing == rule::Sharing::kNone && !compiled.cost_attribute;
 }
 
 bool SameKey(std::span<const rule::CompiledKeyPart> a, std::span<const rule::CompiledKeyPart> b) {

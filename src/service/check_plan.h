@@ -31,9 +31,9 @@ struct CheckPlan {
   bool is_short = false;
   // If it is short:
   std::vector<std::span<const rule::CompiledKeyPart>> values;  // what keys are made of, each once
-  std::vector<Ledger::Part> bans;   // who is banned there is for the long way
-  std::vector<Ledger::Part> parts;  // one for each limit of each counter
-  std::vector<Finding> findings;    // of each part, without what it will say
+  std::vector<Ledger::Part> bans;            // who is banned there is for the long way
+  std::vector<Ledger::Part> parts;           // one for each limit of each counter
+  std::vector<Finding> findings;             // of each part, without what it will say
   std::vector<CoreCounters::Line> counters;  // that count what it allows
 };
 
@@ -44,7 +44,7 @@ class CheckPlans {
   // The plan for a request; null if its class cannot be told. Good for as many calls as there may
   // be classes: what is begun anew is kept until it is again.
   [[gnu::always_inline]] const CheckPlan* Find(const ActiveRules& active, const rule::Space& space,
-                        const rule::Values& values) {
+                                               const rule::Values& values) {
     if (last_ == nullptr || last_->serial != space.serial()) Open(space);
     const std::uint32_t number = last_->is_usable ? last_->classes->Of(values) : kNone;
     if (number < last_->plans.size()) [[likely]] {
