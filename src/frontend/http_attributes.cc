@@ -51,20 +51,21 @@ std::string_view Behind(std::string_view prefix, std::string_view path) {
 
 void HttpAttributes::Identify(const HttpQuestion& question, const rule::RequestSources& sources,
                               Instant now, rule::Values& values) {
+  owns_ = true;
   const rule::Identity identity = clients_->Identify(question.request.fields, now);
   values.Set(rule::Schema::kIpNumber, {ip_text_.data(), identity.ip.Write(ip_text_.data())},
              &identity.ip);
   if (sources.user && identity.user) values.Set(*sources.user, Keep(*identity.user));
 }
 
-rule::Values HttpAttributes::Of(const HttpQuestion& question,
-                                const std::optional<rule::Address>& peer, const rule::Space& space,
-                                const rule::ClientIdentifier& clients, Instant now) {
+void HttpAttributes::Find(const HttpQuestion& question, const std::optional<rule::Address>& peer,
+                          const rule::Space& space, const rule::ClientIdentifier& clients,
+                          Instant now, rule::Values& values) {
   if (!kept_.empty()) kept_.clear();
+  owns_ = false;
   const HttpRequest& request = question.request;
   const GatewayFields& said = question.said;
   const rule::RequestSources& sources = space.sources();
-  rule::Values values(space.schema());
   if (!clients_) clients_.emplace(clients, peer);
   const rule::HeaderField* const forwarded_for = question.places.ForwardedFor(request);
   rule::Address address;
@@ -100,12 +101,11 @@ rule::Values HttpAttributes::Of(const HttpQuestion& question,
   for (const FieldPlaces::Wanted& wanted : question.places.ForRules(request, space)) {
     values.Set(wanted.number, request.fields[wanted.place].value);
   }
-  if (sources.cookies.empty() || !question.places.has_cookies()) return values;
+  if (sources.cookies.empty() || !question.places.has_cookies()) return;
   for (const rule::NamedSource& source : sources.cookies) {
     const auto value = wire::FindCookie(request.fields, source.name);
     if (value) values.Set(source.number, *value);
   }
-  return values;
 }
 
 std::string_view HttpAttributes::Decoded(std::string_view text, Plus plus) {

@@ -39,16 +39,21 @@ struct HttpQuestion {
 
 class HttpAttributes {
  public:
-  // Those of the schema of `space` that the request has. Views of the request and of this object,
-  // until the next call.
-  rule::Values Of(const HttpQuestion& question, const std::optional<rule::Address>& peer,
-                  const rule::Space& space, const rule::ClientIdentifier& clients, Instant now);
+  // Puts into `values` those of the schema of `space` that the request has. Views of the request,
+  // and, if owns() then, of this object until the next call.
+  void Find(const HttpQuestion& question, const std::optional<rule::Address>& peer,
+            const rule::Space& space, const rule::ClientIdentifier& clients, Instant now,
+            rule::Values& values);
+  [[nodiscard]] bool owns() const { return owns_; }
   // What was read is answered: from the next on, clients are known by the options of then.
   void Release() { clients_.reset(); }
 
  private:
   // Puts text somewhere it stays until the next call.
-  std::string_view Keep(std::string text) { return kept_.emplace_back(std::move(text)); }
+  std::string_view Keep(std::string text) {
+    owns_ = true;
+    return kept_.emplace_back(std::move(text));
+  }
   // Sets `ip`, and `user` if rules ask for it.
   void Identify(const HttpQuestion& question, const rule::RequestSources& sources, Instant now,
                 rule::Values& values);
@@ -61,6 +66,7 @@ class HttpAttributes {
   std::array<char, rule::Address::kLongestText> ip_text_;
   std::deque<std::string> kept_;  // what is not in the request as it is told: seldom anything
   std::string scratch_;
+  bool owns_ = false;
 };
 
 }  // namespace weir

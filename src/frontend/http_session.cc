@@ -1,10 +1,8 @@
 #include "frontend/http_session.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/text.h"
-#include "frontend/allowed_answer.h"
 #include "frontend/json_api.h"
 #include "frontend/problem_details.h"
 
@@ -15,37 +13,12 @@ using wire::HttpBody;
 using wire::HttpReply;
 using wire::HttpStatus;
 
-constexpr std::string_view kCheck = "/check";
-// A path of its own and not a parameter: behind some gateways the query is the client's.
-constexpr std::string_view kPeek = "/peek";
-
-// "/check" and what lies behind it, but not "/checkout".
-bool IsBelow(std::string_view prefix, std::string_view path) {
-  return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
-}
-
 bool IsApi(std::string_view path) { return path.starts_with("/v1/"); }
 
 constexpr std::string_view kRateLimitJson = "/json";
 constexpr std::string_view kRateLimitConfig = "/rlconfig";
 bool IsRateLimitPage(std::string_view path) {
   return path == kRateLimitJson || path == kRateLimitConfig || path == "/healthcheck";
-}
-
-// Whether a rule in shadow would have refused what passes.
-bool IsRefusedInShadow(const CheckReply& reply) {
-  const auto findings = reply.findings();
-  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-    return !finding.enforced && !finding.decision.allowed();
-  });
-}
-
-// On every decision, and on nothing else: so a gateway knows a refusal from a failure, whatever the
-// status. What was decided about one request says nothing about the next.
-[[gnu::always_inline]] inline void AddDecision(std::string_view decision, TextRow& row) {
-  char* to = Put(row.Reserve(128), "X-Weir-Decision: ");
-  std::memcpy(to, decision.data(), decision.size());
-  row.Use(Put(to + decision.size(), "\r\nCache-Control: no-store\r\n"));
 }
 
 }  // namespace
@@ -67,6 +40,9 @@ HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, st
   Progress progress;
   errors_ = 0;
   date_field_ = date_.FieldAt(now);
+  thread_local std::vector<Asked> run;
+  run.clear();
+  run.reserve(kMostInRun);
   while (progress.then == Then::kGoOn) {
     if (out.size() >= kEnough) {
       progress.then = Then::kAgain;
@@ -93,9 +69,17 @@ HttpSession::Progress HttpSession::Serve(std::string_view bytes, Instant now, st
       if (!request_.keep_alive && progress.then == Then::kGoOn) progress.then = Then::kClose;
       continue;
     }
-    if (unread.empty()) break;  // most reads end where a request does
-    const wire::HttpRead read = reader_.Read(unread, request_);
-    if (read.status == HttpStatus::kNeedMore) break;
+    // Most reads end where a request does.
+    const wire::HttpRead read = unread.empty() ? wire::HttpRead{} : reader_.Read(unread, request_);
+    if (read.status == HttpStatus::kHead &&
+        Join(progress.consumed + read.consumed, now, run, progress, out)) {
+      progress.consumed += read.consumed;
+      ++progress.requests;
+      if (run.size() == kMostInRun || attributes_.owns()) AnswerRun(now, run, progress, out);
+      continue;
+    }
+    if (!run.empty()) AnswerRun(now, run, progress, out);
+    if (progress.then != Then::kGoOn || read.status == HttpStatus::kNeedMore) break;
     ++progress.requests;
     if (read.status == HttpStatus::kBad) {
       request_ = {};
@@ -170,10 +154,8 @@ bool HttpSession::IsMetrics() const {
 
 void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
   const std::string_view path = request_.path;
-  if (IsBelow(kCheck, path)) {
-    AnswerCheck(kCheck, now, progress, out);
-  } else if (IsBelow(kPeek, path)) {
-    AnswerCheck(kPeek, now, progress, out);
+  if (IsCheck(path) || IsPeek(path)) {
+    AnswerCheck(now, progress, out);
   } else if (IsApi(path)) {
     AnswerApi(now, progress, out);
   } else if (path == "/healthz" || path == "/readyz") {
@@ -187,75 +169,6 @@ void HttpSession::Answer(Instant now, Progress& progress, std::string& out) {
            "/healthz, /readyz, /metrics, /json, /rlconfig, /healthcheck",
            out);
   }
-}
-
-void HttpSession::AnswerCheck(std::string_view prefix, Instant now, Progress& progress,
-                              std::string& out) {
-  places_.Use(request_);
-  const GatewayFields said =
-      peer_.is_gateway ? GatewayFields(request_.fields, places_.gateway()) : GatewayFields();
-  CheckRequest check{};
-  check.space = said[GatewayFields::Name::kWeirNamespace].value_or(options_.space);
-  if (prefix == kPeek) check.intent = CheckRequest::Intent::kLook;
-  if (const auto& cost = said[GatewayFields::Name::kWeirCost]) {
-    const Result<std::uint64_t> permits = ParseCount(*cost);
-    if (!permits) {
-      Refuse(400, "X-Weir-Cost must be a whole number", out);
-      return;
-    }
-    check.cost = Permits{*permits};
-  }
-  const rule::Space* const space = checker_.Open(check.space, reply_);
-  const std::uint64_t rules = space != nullptr ? space->serial() : 0;
-  if (space != nullptr) {
-    const HttpQuestion question{request_, prefix, said, places_};
-    checker_.Decide(check, attributes_.Of(question, peer_.address, *space, options_.clients, now),
-                    now, reply_);
-  }
-  if (reply_.is_waiting()) {
-    progress.then = Then::kWait;
-    return;
-  }
-  reply_.Finish();
-  if (!reply_.allowed()) {
-    AnswerRefusal(rules, progress, out);
-    return;
-  }
-  // Who only looks is told at once.
-  const bool waits = reply_.wait() > Nanos(0) && check.intent == CheckRequest::Intent::kTake;
-  const bool is_usual = !waits && request_.keep_alive &&
-                        request_.version == wire::HttpVersion::k11 &&
-                        options_.fields == FieldStyle::kDraft10;
-  if (is_usual && AppendAllowed(reply_, rules, date_field_, out)) return;
-  std::string& to = waits ? held_ : out;
-  HttpReply answer(to, 200, To());
-  AddFields(reply_, rules, options_.fields, answer.row());
-  if (IsRefusedInShadow(reply_)) {
-    AddDecision("shadow-deny", answer.row());
-  } else {
-    AddDecision("allow", answer.row());
-  }
-  answer.Finish();
-  if (waits) {
-    progress.then = Then::kHold;
-    progress.hold = reply_.wait();
-    close_after_held_ = !request_.keep_alive;
-  }
-}
-
-void HttpSession::AnswerRefusal(std::uint64_t rules, Progress& progress, std::string& out) {
-  const Finding& decisive = *reply_.decisive();
-  const rule::Rule& rule = *decisive.rule->rule;
-  const bool drops = rule.exceed.what == rule::Exceed::kDrop;
-  // To a gateway, a connection that ends is a Weir that is down. The one to drop is its client's.
-  if (drops && !peer_.is_gateway) {
-    progress.then = Then::kDrop;
-    return;
-  }
-  HttpReply answer(out, rule.status, To());
-  AddFields(reply_, rules, options_.fields, answer.row());
-  AddDecision(drops ? "drop" : "deny", answer.row());
-  answer.Finish("application/problem+json", RefusalDetails(decisive));
 }
 
 void HttpSession::AnswerApi(Instant now, Progress& progress, std::string& out) {

@@ -98,10 +98,34 @@ class HttpSession {
   }
   [[nodiscard]] bool IsMetrics() const;
   void Answer(Instant now, Progress& progress, std::string& out);
-  // `prefix` is "/check" or "/peek".
-  void AnswerCheck(std::string_view prefix, Instant now, Progress& progress, std::string& out);
+
+  // /check and /peek (http_check.cc).
+  static bool IsCheck(std::string_view path);
+  static bool IsPeek(std::string_view path);
+  // Checks of one read that follow one upon the other are all read, and their memory is asked for,
+  // before the first of them is decided.
+  struct Asked {
+    Asked(const rule::Space& space, std::size_t e) : values(space.schema()), end(e) {}
+    rule::Values values;
+    Checker::Foreseen foreseen;
+    std::size_t end;  // of its bytes
+  };
+  static constexpr std::size_t kMostInRun = 8;
+  // The request at hand becomes part of the run, or is answered at once if no rule has a say; false
+  // if it can be neither.
+  bool Join(std::size_t end, Instant now, std::vector<Asked>& run, Progress& progress,
+            std::string& out);
+  // All of it, unless one has to wait: what follows that one then counts as unread.
+  void AnswerRun(Instant now, std::vector<Asked>& run, Progress& progress, std::string& out);
+  void AnswerCheck(Instant now, Progress& progress, std::string& out);
+  [[nodiscard]] GatewayFields Said() const;
+  [[nodiscard]] std::string_view NamespaceOf(const GatewayFields& said) const;
+  void TellCheck(CheckRequest::Intent intent, const wire::HttpReplyTo& to, Progress& progress,
+                 std::string& out);
   // `rules`: the serial number of the namespace that refuses.
-  void AnswerRefusal(std::uint64_t rules, Progress& progress, std::string& out);
+  void TellRefusal(std::uint64_t rules, const wire::HttpReplyTo& to, Progress& progress,
+                   std::string& out);
+
   void AnswerApi(Instant now, Progress& progress, std::string& out);
   void AnswerRateLimitPage(Instant now, Progress& progress, std::string& out);
   RateLimitPage AnswerRateLimit(Instant now);

@@ -109,6 +109,8 @@ class CheckReply {
 
   // Whether there are rules for the namespace at all; if not, everything passes.
   [[nodiscard]] bool knows_space() const { return space_ != nullptr; }
+  // Those rules; null if there are none.
+  [[nodiscard]] const rule::Space* space() const { return space_; }
   [[nodiscard]] bool allowed() const { return !refused_; }
   // The rule of an allow-list that let it pass, if one did.
   [[nodiscard]] const rule::CompiledRule* allowed_by() const { return allowed_by_; }
