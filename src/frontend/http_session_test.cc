@@ -169,6 +169,41 @@ TEST_F(HttpSessionTest, ADelayHoldsTheAnswerAndADropGivesNone) {
   EXPECT_EQ(progress_.then, Then::kGoOn);
 }
 
+TEST_F(HttpSessionTest, WhatFollowsARequestThatWaitsIsNotDecidedBeforeItsTurn) {
+  Use("- {name: slow, match: {path: /slow}, limit: 1/s, exceed: delay 2s}\n"
+      "- {name: fast, match: {path: /fast}, limit: 3/min}");
+  const std::string fast = Get("/check/fast");
+  const std::string slow = Get("/check/slow");
+  const std::string bytes = fast + slow + slow + fast + fast;
+  EXPECT_THAT(Send(bytes), HasSubstr("\"fast\";r=2"));
+  EXPECT_EQ(progress_.then, Then::kHold);
+  EXPECT_EQ(progress_.consumed, (fast + slow + slow).size());
+  EXPECT_EQ(progress_.requests, 3U);
+  // Another connection comes before what is still to be read of this one.
+  HttpSession other(checker_, options_, AddressOf("10.0.0.2"), std::nullopt);
+  std::string out;
+  other.Serve(fast, kStart, out);
+  EXPECT_THAT(out, HasSubstr("\"fast\";r=1"));
+  out.clear();
+  session_->Resume(kStart + seconds(1), out);
+  EXPECT_THAT(out, StartsWith("HTTP/1.1 200"));
+  out.clear();
+  progress_ = session_->Serve(fast + fast, kStart + seconds(1), out);
+  EXPECT_EQ(progress_.requests, 2U);
+  EXPECT_THAT(out, AllOf(HasSubstr("\"fast\";r=0"), HasSubstr("HTTP/1.1 429")));
+}
+
+TEST_F(HttpSessionTest, TheNamespaceMayChangeFromOneRequestToTheNext) {
+  Use("- {name: a, limit: 3/min}");
+  const std::string ours = Get("/check");
+  const std::string unknown = Get("/check", "X-Weir-Namespace: nobody\r\n");
+  const std::string out = Send(ours + ours + unknown + ours + unknown + ours);
+  EXPECT_EQ(progress_.requests, 6U);
+  EXPECT_THAT(out, HasSubstr("\"a\";r=0"));
+  EXPECT_THAT(out, HasSubstr("HTTP/1.1 429"));
+  EXPECT_EQ(checker_.counters().ReadOthers().unknown_space, 2U);
+}
+
 TEST_F(HttpSessionTest, TheStatusAndTheMessageAreTheRules) {
   Use("- {name: a, limit: blocked, status: 403, message: 'say \"please\"'}");
   const std::string out = Send(Get("/check"));
