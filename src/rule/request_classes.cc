@@ -22,7 +22,8 @@ std::size_t RequestClasses::PlaceOf(const Signs& signs) {
     sum += classes * factor;
     factor = factor * 0x2545F4914F6CDD1D + 2;  // known when this is compiled
   }
-  return (sum ^ sum >> 32) * 0x9E3779B97F4A7C15 >> (64 - 12);
+  static_assert(kEntries == std::size_t{1} << 10);
+  return (sum ^ sum >> 32) * 0x9E3779B97F4A7C15 >> (64 - 10);
 }
 
 RequestClasses::Class RequestClasses::NetworksOf(const Values& values) {
@@ -39,7 +40,6 @@ RequestClasses::Class RequestClasses::NetworksOf(const Values& values) {
 }
 
 std::uint32_t RequestClasses::Of(const Values& values) {
-  static_assert(kEntries == std::size_t{1} << 12);
   Signs signs;
   signs.present = values.present();
   Class network = ValueClasses::kAbsent;

@@ -22,7 +22,7 @@ namespace weir::rule {
 class RequestClasses {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  static constexpr std::size_t kMost = 2048;
+  static constexpr std::size_t kMost = 512;
 
   // `scheme` is usable and outlives it.
   explicit RequestClasses(const ClassScheme& scheme);

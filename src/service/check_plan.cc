@@ -91,10 +91,19 @@ CheckPlans::Known::Known(const rule::Space& space)
       is_usable(space.classes().is_usable()),
       classes(is_usable ? std::make_unique<rule::RequestClasses>(space.classes()) : nullptr) {}
 
-void CheckPlans::Open(const rule::Space& space) {
-  std::unique_ptr<Known>& known = known_[space.serial() % kSpaces];
-  if (known == nullptr || known->serial != space.serial()) known = std::make_unique<Known>(space);
+bool CheckPlans::Open(const rule::Space& space) {
+  const std::size_t place = space.serial() % kSpaces;
+  std::unique_ptr<Known>& known = known_[place];
+  if (known == nullptr || known->serial != space.serial()) {
+    if (known != nullptr) {
+      if (++turned_away_[place] < kPatience) return false;
+      retired_ = std::move(known);
+    }
+    known = std::make_unique<Known>(space);
+    turned_away_[place] = 0;
+  }
   last_ = known.get();
+  return true;
 }
 
 const CheckPlan* CheckPlans::GiveUp() {

@@ -45,7 +45,9 @@ class CheckPlans {
   // be classes: what is begun anew is kept until it is again.
   [[gnu::always_inline]] const CheckPlan* Find(const ActiveRules& active, const rule::Space& space,
                                                const rule::Values& values) {
-    if (last_ == nullptr || last_->serial != space.serial()) Open(space);
+    if (last_ == nullptr || last_->serial != space.serial()) {
+      if (!Open(space)) return nullptr;
+    }
     const std::uint32_t number = last_->is_usable ? last_->classes->Of(values) : kNone;
     if (number < last_->plans.size()) [[likely]] {
       return last_->plans[number].get();
@@ -55,7 +57,10 @@ class CheckPlans {
 
  private:
   static constexpr std::uint32_t kNone = rule::RequestClasses::kNone;
-  static constexpr std::size_t kSpaces = 8;  // that are remembered at a time
+  static constexpr std::size_t kSpaces = 64;  // that are remembered at a time
+  // Where two want one place, who has it keeps it for so many requests of the other: what is
+  // remembered of a namespace takes longer to find out than a few hundred requests without it.
+  static constexpr std::uint32_t kPatience = 512;
   // Of one namespace under one set of rules.
   struct Known {
     explicit Known(const rule::Space& space);
@@ -65,7 +70,8 @@ class CheckPlans {
     std::vector<std::unique_ptr<const CheckPlan>> plans;  // by class
   };
 
-  void Open(const rule::Space& space);
+  // Makes `space` the last one; false if there is no place for it.
+  bool Open(const rule::Space& space);
   // Begins anew if there are too many classes.
   const CheckPlan* GiveUp();
   const CheckPlan* Add(const ActiveRules& active, const rule::Space& space,
@@ -73,6 +79,7 @@ class CheckPlans {
 
   Known* last_ = nullptr;
   std::array<std::unique_ptr<Known>, kSpaces> known_;
+  std::array<std::uint32_t, kSpaces> turned_away_{};  // since it is there
   std::unique_ptr<Known> retired_;
 };
 

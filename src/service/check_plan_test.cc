@@ -165,5 +165,32 @@ TEST(CheckPlanTest, ACheckByItsPlanSaysWhatOneThatAsksEveryRuleSays) {
   EXPECT_GT(findings, 60'000);
 }
 
+// More of them than are remembered, in turns: most take the long way, and none that of another.
+TEST(CheckPlanTest, ManyNamespacesInTurnsAreEachDecidedByTheirOwnRules) {
+  constexpr int kSpaces = 200;
+  Checker checker(std::move(Ledger::Open({.max_keys = 10'000})).value(), CheckerOptions{});
+  rule::Problems problems;
+  std::vector<rule::RuleSet> sets;
+  for (int i = 0; i < kSpaces; ++i) {
+    const std::string number = std::to_string(i);
+    sets.push_back(rule::ReadRules("namespace: s" + number + "\nrules:\n- {name: r" + number +
+                                       ", match: {path: '/" + number +
+                                       "/**'}, limit: " + std::to_string(i + 1) + "/h}",
+                                   "test.yaml", problems)
+                       .value());
+  }
+  ASSERT_TRUE(checker.Publish(std::move(sets), "test").empty());
+  CheckReply reply;
+  for (int round = 0; round < 1'500; ++round) {
+    for (const int i : {round % kSpaces, round * 7 % kSpaces, (round + 64) % kSpaces}) {
+      const std::string space = "s" + std::to_string(i);
+      const std::string path = "/" + std::to_string(i) + "/" + std::to_string(round);
+      checker.Check({space, std::vector<rule::Attribute>{{"path", path}}}, kNoon, reply);
+      ASSERT_EQ(reply.findings().size(), 1U) << space;
+      ASSERT_EQ(reply.findings()[0].rule->rule->name, "r" + std::to_string(i));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weir
