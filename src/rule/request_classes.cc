@@ -1,7 +1,6 @@
 #include "rule/request_classes.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/check.h"
 
@@ -31,12 +30,16 @@ RequestClasses::Class RequestClasses::NetworksOf(const Values& values) {
   Hits hits;
   scheme_.networks_->Find(values[Schema::kIpNumber], values.ip(), hits);
   if (hits.empty()) return ValueClasses::kFirst;
-  std::vector<std::uint32_t> found(hits.begin(), hits.end());
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+  // Looked up in a list that is used again: only what is new takes memory.
+  in_networks_.assign(hits.begin(), hits.end());
+  std::sort(in_networks_.begin(), in_networks_.end());
+  in_networks_.erase(std::unique(in_networks_.begin(), in_networks_.end()), in_networks_.end());
+  if (const auto known = by_networks_.find(in_networks_); known != by_networks_.end()) {
+    return known->second;
+  }
   if (by_networks_.size() == kMost) return ValueClasses::kUnknown;
   const auto next = static_cast<Class>(ValueClasses::kFirst + 1 + by_networks_.size());
-  return by_networks_.emplace(std::move(found), next).first->second;
+  return by_networks_.emplace(in_networks_, next).first->second;
 }
 
 std::uint32_t RequestClasses::Of(const Values& values) {

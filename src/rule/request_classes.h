@@ -62,6 +62,7 @@ class RequestClasses {
   const ClassScheme& scheme_;
   std::vector<Asked> asked_;
   std::map<std::vector<std::uint32_t>, Class> by_networks_;
+  std::vector<std::uint32_t> in_networks_;  // of the request at hand
   std::vector<Entry> entries_;
   std::uint32_t count_ = 0;
   bool is_full_ = false;

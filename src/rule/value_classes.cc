@@ -28,6 +28,8 @@ ValueClasses::Class ValueClasses::ClassOf(const PatternTrie::Nodes& set) {
   PatternTrie::Told told = trie_.TellOf(set);
   if (!told.is_certain) return kUnknown;
   constexpr std::size_t kMost = 0x7FFF;
+  const auto known = by_patterns_.find(told.patterns);
+  if (known != by_patterns_.end()) return known->second;
   if (by_patterns_.size() == kMost) return kUnknown;
   const auto next = static_cast<Class>(kFirst + by_patterns_.size());
   return by_patterns_.emplace(std::move(told.patterns), next).first->second;
