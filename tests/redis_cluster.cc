@@ -5,8 +5,13 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
+#include <map>
+#include <optional>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "authority/redis_slots.h"
 
@@ -39,23 +44,56 @@ std::string Field(const std::string& info, const std::string& name) {
   return info.substr(begin, info.find_first_of(",\r\n", begin) - begin);
 }
 
-// Whether a node says that it is the master of a slot.
-bool HasSlot(RedisServer& node, std::uint16_t slot) {
+// A line of CLUSTER NODES: "id host:port@bus flags master ping pong epoch state slots".
+struct NodeLine {
+  std::string id;
+  std::string flags;
+  std::string epoch;
+  std::vector<std::string> slots;  // without those on their way
+};
+
+std::vector<NodeLine> NodesAsSeenBy(RedisServer& node) {
+  std::vector<NodeLine> nodes;
   std::istringstream lines(node.Ask({"CLUSTER", "NODES"}));
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("myself,master") == std::string::npos) continue;
     std::istringstream words(line);
-    std::string word;
-    for (int i = 0; i < 8; ++i) words >> word;
-    while (words >> word) {
-      if (word.front() == '[') continue;  // on its way
-      const std::size_t dash = word.find('-');
-      const int first = std::stoi(word);
-      const int last = dash == std::string::npos ? first : std::stoi(word.substr(dash + 1));
+    NodeLine said;
+    std::string skipped;
+    words >> said.id >> skipped >> said.flags >> skipped >> skipped >> skipped >> said.epoch >>
+        skipped;
+    for (std::string word; words >> word;) {
+      if (word.front() != '[') said.slots.push_back(word);
+    }
+    nodes.push_back(std::move(said));
+  }
+  return nodes;
+}
+
+// Whether a node says that it is the master of a slot.
+bool HasSlot(RedisServer& node, std::uint16_t slot) {
+  for (const NodeLine& said : NodesAsSeenBy(node)) {
+    if (said.flags.find("myself,master") == std::string::npos) continue;
+    for (const std::string& range : said.slots) {
+      const std::size_t dash = range.find('-');
+      const int first = std::stoi(range);
+      const int last = dash == std::string::npos ? first : std::stoi(range.substr(dash + 1));
       if (first <= slot && slot <= last) return true;
     }
   }
   return false;
+}
+
+// What a node believes of who has what, by the epoch of the claim. Two masters with one epoch are
+// about to settle which of them gets a new one, and until then nothing is sure.
+std::optional<std::map<std::string, std::string>> Belief(RedisServer& node) {
+  std::map<std::string, std::string> claims;
+  for (const NodeLine& said : NodesAsSeenBy(node)) {
+    if (said.flags.find("master") == std::string::npos) continue;
+    std::string claim = said.id;
+    for (const std::string& range : said.slots) claim += " " + range;
+    if (!claims.emplace(said.epoch, std::move(claim)).second) return std::nullopt;
+  }
+  return claims;
 }
 
 }  // namespace
@@ -72,6 +110,7 @@ RedisCluster::RedisCluster()
       return node.Ask({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos;
     });
   });
+  Await("all nodes to believe the same", [this] { return Agree(); });
   AwaitReplicas();
 }
 
@@ -88,7 +127,6 @@ RedisServer& RedisCluster::At(const net::Endpoint& endpoint) {
   Fail("no node at " + endpoint.ToString());
 }
 
-// Of CLUSTER NODES: "id host:port@bus flags master ping pong epoch state slots".
 RedisServer& RedisCluster::MasterOf(std::uint16_t slot) {
   RedisServer* found = nullptr;
   Await("a master of slot " + std::to_string(slot), [&] {
@@ -108,12 +146,25 @@ RedisServer& RedisCluster::OtherThan(const RedisServer& master) {
   Fail("it has one master only");
 }
 
+bool RedisCluster::Agree() {
+  const auto first = Belief(nodes_.front());
+  return first && std::all_of(nodes_.begin() + 1, nodes_.end(),
+                              [&](RedisServer& node) { return Belief(node) == first; });
+}
+
 void RedisCluster::EndMove(std::uint16_t slot, RedisServer& from, RedisServer& to) {
-  const std::string id = to.Ask({"CLUSTER", "MYID"});
+  const std::string from_id = from.Ask({"CLUSTER", "MYID"});
+  const std::string to_id = to.Ask({"CLUSTER", "MYID"});
   const std::string number = std::to_string(slot);
   Await("the end of a move", [&] {
-    for (RedisServer* node : {&to, &from}) node->Ask({"CLUSTER", "SETSLOT", number, "NODE", id});
-    return HasSlot(to, slot) && !HasSlot(from, slot);
+    if (!HasSlot(to, slot) || HasSlot(from, slot)) {
+      // Only who imports a slot claims it with a new epoch, which outweighs what was said before.
+      to.Ask({"CLUSTER", "SETSLOT", number, "IMPORTING", from_id});
+      to.Ask({"CLUSTER", "SETSLOT", number, "NODE", to_id});
+      from.Ask({"CLUSTER", "SETSLOT", number, "NODE", to_id});
+      return false;
+    }
+    return Agree();
   });
 }
 

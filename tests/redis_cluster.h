@@ -21,8 +21,8 @@ class RedisCluster {
   RedisServer& MasterOf(std::uint16_t slot);
   // Any other master.
   RedisServer& OtherThan(const RedisServer& master);
-  // Ends the move of a slot, until both sides say so: what nodes tell each other about earlier
-  // moves may be on its way still, and then each believes for good that the other one has it.
+  // Ends the move of a slot, until all nodes believe so. If the next move began earlier, two masters
+  // might claim slots with the same epoch, and each believe for good that the other one has them.
   void EndMove(std::uint16_t slot, RedisServer& from, RedisServer& to);
   // Until every write of a master is at its replica.
   void AwaitReplicas();
@@ -30,6 +30,8 @@ class RedisCluster {
   std::string Ask(const std::string& key, const std::vector<std::string>& words);
 
  private:
+  // Whether all nodes (all must run) believe the same of who has what.
+  bool Agree();
   RedisServer& At(const net::Endpoint& endpoint);
 
   std::array<RedisServer, 6> nodes_;
