@@ -21,8 +21,9 @@ class RedisCluster {
   RedisServer& MasterOf(std::uint16_t slot);
   // Any other master.
   RedisServer& OtherThan(const RedisServer& master);
-  // Ends the move of a slot, until all nodes believe so. If the next move began earlier, two masters
-  // might claim slots with the same epoch, and each believe for good that the other one has them.
+  // Ends the move of a slot, until all nodes believe so. If the next move began earlier, two
+  // masters might claim slots with the same epoch, and each believe for good that the other one has
+  // them.
   void EndMove(std::uint16_t slot, RedisServer& from, RedisServer& to);
   // Until every write of a master is at its replica.
   void AwaitReplicas();
