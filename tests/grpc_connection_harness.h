@@ -58,13 +58,17 @@ class EchoService final : public GrpcService {
 class GrpcConnectionTest : public testing::Test {
  protected:
   void Restart(const GrpcLimits& limits) {
+    unread_.clear();
     connection_ = std::make_unique<GrpcConnection>(service_, limits);
   }
   // What the client has to say is served, in one read, and what the server says is heard.
   GrpcConnection::Progress Exchange() { return Serve(client_->Bytes()); }
+  // What was not consumed before is shown again.
   GrpcConnection::Progress Serve(std::string_view bytes) {
+    unread_ += bytes;
     std::string out;
-    const GrpcConnection::Progress progress = connection_->Serve(bytes, now_, out);
+    const GrpcConnection::Progress progress = connection_->Serve(unread_, now_, out);
+    unread_.erase(0, progress.consumed);
     written_ += out.size();
     client_->Hear(out);
     return progress;
@@ -72,13 +76,8 @@ class GrpcConnectionTest : public testing::Test {
   void ExchangeAll() {
     for (;;) {
       const std::string bytes = client_->Bytes();
-      if (bytes.empty()) return;
-      std::size_t done = 0;
-      while (done < bytes.size()) {
-        const auto progress = Serve(std::string_view(bytes).substr(done));
-        if (progress.close) return;
-        done += progress.consumed;
-      }
+      if (bytes.empty() && unread_.empty()) return;
+      if (Serve(bytes).close) return;
     }
   }
   const GrpcHeard& Heard(std::int32_t id) { return client_->heard(id); }
@@ -86,6 +85,7 @@ class GrpcConnectionTest : public testing::Test {
   EchoService service_;
   Instant now_ = Instant(std::chrono::hours(1));
   std::size_t written_ = 0;
+  std::string unread_;
   std::unique_ptr<GrpcTestClient> client_ = std::make_unique<GrpcTestClient>();
   std::unique_ptr<GrpcConnection> connection_ = std::make_unique<GrpcConnection>(service_);
 };

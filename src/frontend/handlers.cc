@@ -140,6 +140,7 @@ class GrpcHandler final : public net::Handler, private Wakes {
             .next = progress.close  ? Next::kClose
                     : progress.more ? Next::kAgain
                                     : Next::kRead,
+            .need = progress.need,
             .in_request = progress.in_request};
   }
   Next OnResume(net::Connection& connection, std::string& out) override {

@@ -1,12 +1,9 @@
 #include "wire/grpc_connection.h"
 
-#include <nghttp2/nghttp2.h>
-
+#include <algorithm>
 #include <array>
-#include <new>
 #include <utility>
 
-#include "wire/grpc_callbacks.h"
 #include "wire/grpc_stream.h"
 
 namespace weir::wire {
@@ -14,137 +11,169 @@ namespace {
 
 // Calls whose state is kept for others.
 constexpr std::size_t kSpare = 128;
-// What a header field counts for besides its bytes (RFC 9113, 6.5.2).
-constexpr std::size_t kFieldOverhead = 32;
 
-// "application/grpc", "application/grpc+proto", but not "application/grpc-web".
-bool IsGrpc(std::string_view type) {
-  constexpr std::string_view kGrpc = "application/grpc";
-  if (!type.starts_with(kGrpc)) return false;
-  type.remove_prefix(kGrpc.size());
-  return type.empty() || type[0] == '+' || type[0] == ';';
+void PutSetting(Http2Setting setting, std::uint32_t value, std::string& out) {
+  std::array<char, 6> bytes = {0, static_cast<char>(setting)};
+  PutBigEndian32(value, bytes.data() + 2);
+  out.append(bytes.data(), bytes.size());
 }
+
+// Lends somebody's string to write to. Whatever happens, nobody writes to it afterwards.
+class Lent {
+ public:
+  Lent(std::string*& place, std::string& out) : place_(place), before_(place) { place_ = &out; }
+  ~Lent() { place_ = before_; }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+ private:
+  std::string*& place_;
+  std::string* before_;
+};
 
 }  // namespace
 
 GrpcConnection::GrpcConnection(GrpcService& service, const GrpcLimits& limits)
-    : service_(service), limits_(limits), session_(Callbacks::NewSession(*this)) {
-  const std::array<nghttp2_settings_entry, 4> settings = {{
-      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, limits.streams},
-      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, limits.stream_window},
-      {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, limits.fields},
-      // Answers go out in the order in which they are made: nobody's tree of priorities is kept.
-      {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
-  }};
-  if (nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size()) != 0 ||
-      nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0,
-                                            static_cast<std::int32_t>(limits.window)) != 0) {
-    nghttp2_session_del(session_);
-    throw std::bad_alloc();
+    : service_(service), limits_(limits) {
+  std::string settings;
+  PutSetting(Http2Setting::kMaxConcurrentStreams, limits.streams, settings);
+  PutSetting(Http2Setting::kInitialWindowSize, limits.stream_window, settings);
+  PutSetting(Http2Setting::kMaxHeaderListSize, limits.fields, settings);
+  // Answers go out in the order in which they are made: nobody's tree of priorities is kept.
+  PutSetting(Http2Setting::kNoPriorities, 1, settings);
+  AppendFrame(FrameType::kSettings, frame_flag::kNone, 0, settings, unsaid_);
+  if (limits.window > kFirstWindow) {
+    AppendNumberFrame(FrameType::kWindowUpdate, 0,
+                      limits.window - static_cast<std::uint32_t>(kFirstWindow), unsaid_);
   }
 }
 
-GrpcConnection::~GrpcConnection() { nghttp2_session_del(session_); }
+GrpcConnection::~GrpcConnection() = default;
 
 GrpcConnection::Progress GrpcConnection::Serve(std::string_view bytes, Instant now,
                                                std::string& out) {
   now_ = now;
   answered_ = 0;
   Progress progress;
-  while (progress.consumed < bytes.size() && !progress.more) {
-    const std::string_view unread = bytes.substr(progress.consumed);
-    const ssize_t read = nghttp2_session_mem_recv(
-        session_, reinterpret_cast<const std::uint8_t*>(unread.data()), unread.size());
-    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
-    if (read == NGHTTP2_ERR_FLOODED) {
-      EndForFlood();
-    } else if (read <= 0) {
+  const std::size_t greeting = std::min(bytes.size(), preface_left_);
+  if (greeting > 0) {
+    const std::string_view expected = kHttp2Preface.substr(kHttp2Preface.size() - preface_left_);
+    if (bytes.substr(0, greeting) != expected.substr(0, greeting)) {
       return {.consumed = bytes.size(), .close = true};  // it does not speak HTTP/2
-    } else {
-      progress.consumed += static_cast<std::size_t>(read);
     }
-    Write(out);
-    if (read < 0 || nghttp2_session_want_read(session_) == 0) break;
-    progress.more = out.size() >= kEnough && progress.consumed < bytes.size();
+    preface_left_ -= greeting;
+    progress.consumed = greeting;
   }
-  KeepLoose();
+  Write(out);
+  ServeFrames(bytes, out, progress);
   progress.close = is_over();
   if (progress.close) progress.consumed = bytes.size();
-  progress.in_request = answered_ == 0 && (!is_greeted_ || awaited_ > 0 || waiting_ > 0);
+  progress.in_request =
+      answered_ == 0 && (!is_greeted_ || awaited_ > 0 || waiting_ > 0 || continued_ != 0);
   return progress;
 }
 
-void GrpcConnection::Write(std::string& out) {
-  WriteFrames(out);
-  // Not before: nghttp2 would forget the answer. Most have ended by now.
-  for (const std::int32_t id : to_reset_) {
-    if (Callbacks::Find(session_, id) == nullptr) continue;
-    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_NO_ERROR);
+void GrpcConnection::ServeFrames(std::string_view bytes, std::string& out, Progress& progress) {
+  const Lent lent(out_, out);
+  while (!is_ended_ && bytes.size() - progress.consumed >= kFrameHeaderSize) {
+    progress.more = out.size() >= kEnough;
+    if (progress.more) return;
+    const std::string_view rest = bytes.substr(progress.consumed);
+    const FrameHeader frame = ReadFrameHeader(rest.data());
+    if (frame.length > kLongestPayload) return Fail(Http2Error::kFrameSize);
+    const std::size_t size = kFrameHeaderSize + frame.length;
+    if (rest.size() < size) {
+      progress.need = size;
+      return;
+    }
+    OnFrame(frame, rest.substr(kFrameHeaderSize, frame.length));
+    RecycleDone();
+    progress.consumed += size;
   }
-  if (!to_reset_.empty()) WriteFrames(out);
-  to_reset_.clear();
-  unwritten_ = 0;
 }
 
-void GrpcConnection::WriteFrames(std::string& out) {
-  const std::uint8_t* data = nullptr;
-  ssize_t size = 0;
-  while ((size = nghttp2_session_mem_send(session_, &data)) > 0) {
-    out.append(Callbacks::View(data, static_cast<std::size_t>(size)));
-  }
-  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
-  if (size < 0) throw std::bad_alloc();
+void GrpcConnection::Write(std::string& out) {
+  out += unsaid_;
+  unsaid_.clear();
+  RecycleDone();
 }
 
 bool GrpcConnection::is_over() const {
-  return nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
+  return unsaid_.empty() && (is_ended_ || (is_leaving_ && streams_.empty()));
 }
 
 void GrpcConnection::GoAway() {
-  if (is_leaving_) return;
+  if (is_leaving_ || is_ended_) return;
   is_leaving_ = true;
-  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
-                        nghttp2_session_get_last_proc_stream_id(session_), NGHTTP2_NO_ERROR,
-                        nullptr, 0);
+  AppendGoAway(Http2Error::kNone);
+}
+
+void GrpcConnection::AppendGoAway(Http2Error error) {
+  std::array<char, 8> payload;
+  PutBigEndian32(last_taken_, payload.data());
+  PutBigEndian32(static_cast<std::uint32_t>(error), payload.data() + 4);
+  AppendFrame(FrameType::kGoAway, frame_flag::kNone, 0, {payload.data(), payload.size()}, *out_);
+}
+
+void GrpcConnection::Fail(Http2Error error) {
+  if (is_ended_) return;
+  is_ended_ = true;
+  AppendGoAway(error);
 }
 
 void GrpcConnection::Charge(Nanos cost) {
-  if (!flood_.Charge(cost, now_)) EndForFlood();
+  if (!flood_.Charge(cost, now_)) Fail(Http2Error::kEnhanceYourCalm);
 }
 
-void GrpcConnection::EndForFlood() {
-  nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
+// Neither what the client gives no window for, nor what a single frame of it makes us say.
+void GrpcConnection::BoundAnswers() {
+  if (unsent_ > limits_.unsent || out_->size() > limits_.unsent + kEnough) {
+    Fail(Http2Error::kEnhanceYourCalm);
+  }
 }
 
 // --- calls
 // ----------------------------------------------------------------------------------------
 
-GrpcConnection::Stream& GrpcConnection::Begin(std::int32_t id) {
+GrpcConnection::Stream* GrpcConnection::Find(std::uint32_t id) {
+  // Most calls are all there when the next one begins.
+  if (!streams_.empty() && streams_.back()->id == id) return streams_.back().get();
+  const auto found = std::lower_bound(
+      streams_.begin(), streams_.end(), id,
+      [](const auto& stream, std::uint32_t wanted) { return stream->id < wanted; });
+  return found != streams_.end() && (*found)->id == id ? found->get() : nullptr;
+}
+
+void GrpcConnection::Begin(std::uint32_t id, bool ends, const GrpcHead& head) {
   if (spare_.empty()) spare_.push_back(std::make_unique<Stream>(*this));
   streams_.push_back(std::move(spare_.back()));
   spare_.pop_back();
   Stream& stream = *streams_.back();
-  stream.id = id;
-  stream.place = streams_.size() - 1;
-  stream.is_awaited = true;
+  stream.Open(id, head, stream_window_);
   ++awaited_;
-  return stream;
+  stream.has_ended = ends;
+  OnHead(stream);
+  if (ends) OnEnd(stream);
 }
 
 void GrpcConnection::Recycle(Stream& stream) {
-  if (stream.found.shape == GrpcShape::kStreams || stream.is_late()) service_.OnGone(stream);
-  if (loose_ == &stream) loose_ = nullptr;
+  if (stream.head.method.shape == GrpcShape::kStreams || stream.is_late()) service_.OnGone(stream);
   AwaitNoMore(stream);
   waiting_ -= stream.reader.waiting();
-  stream.Clear();
-  const std::size_t place = stream.place;
-  std::unique_ptr<Stream> owned = std::move(streams_[place]);
-  if (place + 1 < streams_.size()) {
-    streams_[place] = std::move(streams_.back());
-    streams_[place]->place = place;
+  auto place = streams_.end() - 1;
+  if (place->get() != &stream) {
+    place = std::lower_bound(
+        streams_.begin(), streams_.end(), stream.id,
+        [](const auto& other, std::uint32_t wanted) { return other->id < wanted; });
   }
-  streams_.pop_back();
-  if (spare_.size() < kSpare) spare_.push_back(std::move(owned));
+  stream.Clear();
+  if (spare_.size() < kSpare) spare_.push_back(std::move(*place));
+  streams_.erase(place);
+}
+
+void GrpcConnection::RecycleDone() {
+  for (Stream* stream : done_) Recycle(*stream);
+  done_.clear();
 }
 
 void GrpcConnection::AwaitNoMore(Stream& stream) {
@@ -152,29 +181,19 @@ void GrpcConnection::AwaitNoMore(Stream& stream) {
   stream.is_awaited = false;
 }
 
-void GrpcConnection::OnField(Stream& stream, std::string_view name, std::string_view value) {
-  stream.field_bytes += name.size() + value.size() + kFieldOverhead;
-  if (name == ":path") {
-    stream.found = service_.Find(value);
-  } else if (name == ":method") {
-    stream.is_post = value == "POST";
-  } else if (name == "content-type") {
-    stream.is_grpc = IsGrpc(value);
-  }
-}
-
 void GrpcConnection::OnHead(Stream& stream) {
-  if (stream.field_bytes > limits_.fields) return stream.FinishHttp("431");
-  if (!stream.is_post) return stream.FinishHttp("405");
-  if (!stream.is_grpc) return stream.FinishHttp("415");
-  if (stream.found.shape == GrpcShape::kUnknown) {
+  const GrpcHead& head = stream.head;
+  if (head.bytes > limits_.fields) return stream.FinishHttp("431");
+  if (!head.is_post) return stream.FinishHttp("405");
+  if (!head.is_grpc) return stream.FinishHttp("415");
+  if (head.method.shape == GrpcShape::kUnknown) {
     return stream.Finish({GrpcCode::kUnimplemented, "there is no such method here"});
   }
-  if (stream.found.shape == GrpcShape::kStreams) AwaitNoMore(stream);
+  if (head.method.shape == GrpcShape::kStreams) AwaitNoMore(stream);
 }
 
 void GrpcConnection::OnData(Stream& stream, std::string_view bytes) {
-  while (!bytes.empty() && !stream.is_finished()) {
+  while (!bytes.empty() && !stream.is_finished() && !is_ended_) {
     if (stream.has_question) {
       return Refuse(stream, {GrpcCode::kInternal, "a unary call has one message, got another"});
     }
@@ -203,29 +222,21 @@ void GrpcConnection::OnData(Stream& stream, std::string_view bytes) {
 }
 
 void GrpcConnection::OnMessage(Stream& stream, std::string_view message) {
-  if (stream.found.shape == GrpcShape::kStreams) {
+  if (stream.head.method.shape == GrpcShape::kStreams) {
     ++answered_;
     service_.OnMessage(stream, message);
   } else {
     stream.has_question = true;
-    stream.question = message;
-    loose_ = &stream;
+    // The bytes in which it lies are about to go, unless the call is complete.
+    stream.question = stream.has_ended ? message : stream.reader.Keep(message);
   }
-}
-
-// The bytes in which a message was found are about to go, and its call is not complete.
-void GrpcConnection::KeepLoose() {
-  if (loose_ == nullptr) return;
-  loose_->question = loose_->reader.Keep(loose_->question);
-  loose_ = nullptr;
 }
 
 void GrpcConnection::OnEnd(Stream& stream) {
   AwaitNoMore(stream);
   if (stream.is_finished()) return;
   ++answered_;
-  if (stream.found.shape == GrpcShape::kStreams) return service_.OnEnd(stream);
-  if (loose_ == &stream) loose_ = nullptr;
+  if (stream.head.method.shape == GrpcShape::kStreams) return service_.OnEnd(stream);
   if (!stream.has_question) {
     return Refuse(stream, {GrpcCode::kInternal, "a unary call has one message, got none"});
   }
@@ -235,9 +246,14 @@ void GrpcConnection::OnEnd(Stream& stream) {
 void GrpcConnection::Refuse(Stream& stream, const GrpcStatus& status) {
   waiting_ -= stream.reader.waiting();
   stream.reader.Clear();
-  if (loose_ == &stream) loose_ = nullptr;
   AwaitNoMore(stream);
   stream.Finish(status);
+}
+
+void GrpcConnection::Reset(Stream& stream, Http2Error error) {
+  AppendNumberFrame(FrameType::kReset, stream.id, static_cast<std::uint32_t>(error), *out_);
+  Charge(FloodGuard::kReset);
+  Recycle(stream);
 }
 
 }  // namespace weir::wire

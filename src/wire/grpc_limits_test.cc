@@ -28,14 +28,12 @@ TEST_F(GrpcLimitsTest, EnoughIsWrittenAndTheRestIsServedWhenItIsGone) {
   for (int i = 0; i < 300; ++i) ids.push_back(client_->Call("/echo", large));
   std::string bytes = client_->Bytes();  // as much as the first window allows
   const std::size_t first = written_;
-  while (true) {
+  while (!bytes.empty() || !unread_.empty()) {
     const auto progress = Serve(bytes);
     EXPECT_LT(written_ - first, GrpcConnection::kEnough * 2);
     written_ = first;
-    bytes.erase(0, progress.consumed);
-    EXPECT_EQ(progress.more, !bytes.empty());
-    bytes += client_->Bytes();
-    if (bytes.empty()) break;
+    EXPECT_EQ(progress.more, !unread_.empty());
+    bytes = client_->Bytes();
   }
   for (const std::int32_t id : ids) EXPECT_EQ(Heard(id).body.size(), large.size() + 5);
 }
@@ -155,7 +153,7 @@ TEST_F(GrpcLimitsTest, PingsOfAClientThatAsksAreNoFlood) {
 TEST_F(GrpcLimitsTest, AFloodInOneReadIsCutOff) {
   Exchange();
   std::string pings;
-  for (int i = 0; i < 3'000; ++i) pings += std::string("\0\0\x08\x06\0\0\0\0\0", 9) + "12345678";
+  for (int i = 0; i < 11'000; ++i) pings += std::string("\0\0\x08\x06\0\0\0\0\0", 9) + "12345678";
   EXPECT_TRUE(Serve(pings).close);
   EXPECT_EQ(client_->farewell(), NGHTTP2_ENHANCE_YOUR_CALM);
 }

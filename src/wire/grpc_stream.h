@@ -2,8 +2,6 @@
 // for its own use.
 #pragma once
 
-#include <nghttp2/nghttp2.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,23 +18,25 @@ class GrpcConnection::Stream final : public GrpcCall {
 
   void Send(std::string_view message) override;
   void Finish(const GrpcStatus& status) override;
-  [[nodiscard]] std::uint8_t method() const override { return found.number; }
+  [[nodiscard]] std::uint8_t method() const override { return head.method.number; }
 
+  void Open(std::uint32_t its_id, const GrpcHead& its_head, std::int64_t window);
   // The answer to a unary call, unless that comes later.
   void Answer();
   // An answer that is a status of HTTP and nothing else: this is no call of gRPC.
   void FinishHttp(std::string_view http_status);
+  // Says what the windows have room for, and the end behind it.
+  void Flush();
   // For another call; the memory of small messages stays.
   void Clear();
 
-  std::int32_t id = 0;
-  std::size_t place = 0;  // in GrpcConnection::streams_
+  // So many bytes came.
+  void Receive(std::uint32_t bytes);
+  // So many bytes more, or less, may be said. False: more than there can be.
+  bool MoveWindow(std::int64_t by);
 
-  // What its header fields said.
-  GrpcMethod found;
-  std::size_t field_bytes = 0;
-  bool is_post = false;
-  bool is_grpc = false;
+  std::uint32_t id = 0;
+  GrpcHead head;
 
   // What came.
   GrpcMessageReader reader;
@@ -49,25 +49,25 @@ class GrpcConnection::Stream final : public GrpcCall {
   [[nodiscard]] bool is_late() const { return is_late_; }
 
  private:
-  // nghttp2 asks for what is to be sent, as windows allow.
-  static ssize_t Read(nghttp2_session* session, std::int32_t id, std::uint8_t* buffer,
-                      std::size_t room, std::uint32_t* flags, nghttp2_data_source* source,
-                      void* connection);
-  void SubmitFields();
-  void SubmitTrailers();
-  void StopClient();
-  void Count();
+  // Bytes that may be said at once.
+  [[nodiscard]] std::int64_t Room() const;
+  void Queue(std::string_view bytes);
+  void SayTrailers();
+  void Close();
+  std::string& out() { return *connection_.out_; }
 
   GrpcConnection& connection_;
-  // Messages with their prefixes, then the status.
-  std::string out_;
-  std::size_t sent_ = 0;
+  std::int64_t window_ = 0;     // bytes that we may send
+  std::uint32_t received_ = 0;  // bytes that the client was not given back
+  // Messages with their prefixes, for which there was no window; then the status.
+  std::string unsent_;
+  std::size_t sent_ = 0;  // of these
   GrpcCode code_ = GrpcCode::kOk;
   std::string text_;          // of the status, encoded
   bool is_begun_ = false;     // the fields of the answer are said
   bool is_finished_ = false;  // nothing more can be said
+  bool is_closed_ = false;    // all is said
   bool is_late_ = false;
-  bool is_paused_ = false;  // nghttp2 waits to be told that there is more
 };
 
 }  // namespace weir::wire
