@@ -2,7 +2,7 @@
 // them: protocol, rules, limits and metrics, but no kernel. What tools/check_instructions.sh counts
 // the instructions of.
 //
-//   session_bench weir.check|cl.throttle|http REQUESTS [PER_READ]
+//   session_bench weir.check|cl.throttle|http|grpc REQUESTS [PER_READ]
 //
 // The rules are bench/server_rules.yaml, so it is started in the root of the repository.
 #include <algorithm>
@@ -19,11 +19,13 @@
 #include "bench/load/dialogue.h"
 #include "bench/load/traffic.h"
 #include "bench/measure.h"
+#include "frontend/grpc_session.h"
 #include "frontend/http_session.h"
 #include "frontend/resp_session.h"
 #include "frontend/traffic.h"
 #include "rule/rule_file.h"
 #include "service/checker.h"
+#include "wire/http2_frame.h"
 
 namespace weir::bench {
 namespace {
@@ -47,10 +49,58 @@ std::unique_ptr<Checker> MakeChecker() {
   return problems.empty() ? std::move(checker) : nullptr;
 }
 
+// Calls of gRPC, which have to be made of each connection anew: the numbers of calls only grow.
+class Calls {
+ public:
+  // Asks all of `questions` once.
+  Calls(const Questions& questions, GrpcSession& session, Instant now) {
+    const std::unique_ptr<Dialogue> dialogue = MakeGrpcDialogue(questions, 0);
+    const auto exchange = [&](const std::string& asked) {
+      std::string answered;
+      std::string in_return;
+      session.Serve(asked, now, answered);
+      dialogue->Hear(answered, in_return);
+      answered.clear();
+      session.Serve(in_return, now, answered);
+    };
+    std::string greeting;
+    dialogue->Greet(greeting);
+    dialogue->Ask(1, greeting);  // the only one that says its fields in full
+    exchange(greeting);
+    for (std::size_t i = 0; i < questions.count(); ++i) {
+      std::string call;
+      dialogue->Ask(1, call);
+      bytes_ += call;
+      ends_.push_back(bytes_.size());
+      exchange(call);
+    }
+    id_ = 2 * static_cast<std::uint32_t>(questions.count() + 1) + 1;
+  }
+
+  [[nodiscard]] std::size_t count() const { return ends_.size(); }
+  std::string_view Bytes(std::size_t first, std::size_t count) {
+    const std::size_t begin = first == 0 ? 0 : ends_[first - 1];
+    const std::size_t end = ends_[first + count - 1];
+    for (char* at = bytes_.data() + begin; at < bytes_.data() + end;) {
+      for (int frame = 0; frame < 2; ++frame) {  // HEADERS, DATA
+        wire::PutBigEndian32(id_, at + 5);
+        at += wire::kFrameHeaderSize + wire::ReadFrameHeader(at).length;
+      }
+      id_ += 2;
+    }
+    return std::string_view(bytes_).substr(begin, end - begin);
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<std::size_t> ends_;
+  std::uint32_t id_ = 0;
+};
+
 // Answers requests until there were `wanted`; returns the bytes of the answers.
-template <typename Session>
-std::uint64_t Serve(Checker& checker, Session& session, const Questions& questions,
-                    std::uint64_t wanted, std::size_t per_read) {
+template <typename Session, typename Requests>
+std::uint64_t Serve(Checker& checker, Session& session, Requests& questions, std::uint64_t wanted,
+                    std::size_t per_read) {
   std::string out;
   Traffic traffic;
   std::uint64_t bytes = 0;
@@ -72,8 +122,8 @@ std::uint64_t Serve(Checker& checker, Session& session, const Questions& questio
   return bytes;
 }
 
-template <typename Session>
-int Measure(Checker& checker, Session session, const Questions& questions, std::uint64_t wanted,
+template <typename Session, typename Requests>
+int Measure(Checker& checker, Session& session, Requests& questions, std::uint64_t wanted,
             std::size_t per_read) {
   Serve(checker, session, questions, questions.count(), per_read);  // all keys are there
   const auto start = std::chrono::steady_clock::now();
@@ -96,27 +146,33 @@ int Run(Dialect dialect, std::uint64_t wanted, std::size_t per_read) {
   clients.trusted.networks = http.gateways;
   clients.trusted.header = rule::ForwardedHeader::kXForwardedFor;
   http.clients = rule::ClientIdentifier(std::move(clients));
-  if (dialect == Dialect::kHttp) {
-    const auto peer = rule::Address::Parse("127.0.0.1");
-    return Measure(*checker, HttpSession(*checker, http, peer, std::nullopt), questions, wanted,
-                   per_read);
+  if (dialect == Dialect::kGrpc) {
+    const GrpcOptions grpc;
+    GrpcSession session(*checker, grpc);
+    Calls calls(questions, session, checker->Now());
+    return Measure(*checker, session, calls, wanted, per_read);
   }
-  return Measure(*checker, RespSession(*checker, resp), questions, wanted, per_read);
+  if (dialect == Dialect::kHttp) {
+    HttpSession session(*checker, http, rule::Address::Parse("127.0.0.1"), std::nullopt);
+    return Measure(*checker, session, questions, wanted, per_read);
+  }
+  RespSession session(*checker, resp);
+  return Measure(*checker, session, questions, wanted, per_read);
 }
 
 int Main(int argc, char** argv) {
   const std::optional<Dialect> dialect = DialectOf(argc > 1 ? argv[1] : "");
   const bool known = dialect == Dialect::kWeirCheck || dialect == Dialect::kCellThrottle ||
-                     dialect == Dialect::kHttp;
+                     dialect == Dialect::kHttp || dialect == Dialect::kGrpc;
   if (argc > 1 && !known) {
     std::fprintf(stderr,
-                 "usage: session_bench [weir.check|cl.throttle|http [REQUESTS [PER_READ]]]\n");
+                 "usage: session_bench [weir.check|cl.throttle|http|grpc [REQUESTS [PER_READ]]]\n");
     return 2;
   }
   const std::uint64_t wanted = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 2'000'000;
   const std::size_t per_read = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 16;
   if (known) return Run(*dialect, wanted, std::clamp<std::size_t>(per_read, 1, kClients));
-  for (const char* name : {"weir.check", "cl.throttle", "http"}) {
+  for (const char* name : {"weir.check", "cl.throttle", "http", "grpc"}) {
     std::printf("%-12s ", name);
     if (Run(*DialectOf(name), wanted, per_read) != 0) return 1;
   }
