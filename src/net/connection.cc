@@ -35,6 +35,7 @@ void Connection::Close(Ending ending) {
   if (is_watched_) all_.loop_.Unwatch(transport_.fd());
   is_watched_ = false;
   transport_.Close();
+  if (wait_ == Wait::kEndOfTurn) all_.put_off_.Drop();
   all_.loop_.Cancel(timer_);
   Deadlines::Clear(*this);
   if (held_ || owes_) {
@@ -70,6 +71,7 @@ void Connection::OnReady(std::uint32_t events) {
     case Wait::kHold:
       if ((events & kPeerGone) != 0) Close(Ending::kPeerClosed);
       return;
+    case Wait::kEndOfTurn:
     case Wait::kTurn:
       return;
     case Wait::kFarewell:
@@ -92,6 +94,7 @@ void Connection::OnDeadline() {
     case Wait::kFarewell:
       return Close(ending_);
     case Wait::kHold:
+    case Wait::kEndOfTurn:
     case Wait::kTurn:
       return;  // these have no deadline
   }
@@ -254,10 +257,33 @@ void Connection::Finish(std::string_view unread, const Progress& progress, std::
     next_ = Next::kClose;
     ending_ = Ending::kRequestTooLarge;
   }
+  if (!PutOff(out)) Send(out);
+}
+
+// Only what is simple: somebody has asked, is answered, and may ask the next.
+bool Connection::PutOff(std::string_view out) {
+  if (next_ != Next::kRead || in_request_ || held_ || is_woken_) return false;
+  const std::optional<PutOffAnswers::Place> place = all_.put_off_.Add(out);
+  if (!place) return false;
+  put_off_ = *place;
+  wait_ = Wait::kEndOfTurn;  // the kernel is asked nothing else meanwhile
+  all_.loop_.TellAtEnd(*this);
+  return true;
+}
+
+void Connection::OnTurnEnds() {
+  if (wait_ == Wait::kEndOfTurn && is_open()) Send(all_.put_off_.At(put_off_));
+}
+
+void Connection::Send(std::string_view out) {
   const std::optional<std::size_t> sent = Transmit(out);
   if (!sent) return Close(Ending::kPeerLost);
-  if (*sent == out.size()) return Continue();
-  unsent_.assign(out.substr(*sent));
+  if (*sent < out.size()) unsent_.assign(out.substr(*sent));
+  if (wait_ == Wait::kEndOfTurn) {
+    all_.put_off_.Drop();
+    wait_ = Wait::kRequest;
+  }
+  if (unsent_.empty()) return Continue();
   Await(Wait::kPeerToRead, Since::kNow);
 }
 
@@ -386,6 +412,7 @@ Nanos Connection::Patience() const {
     case Wait::kFarewell:
       return limits.farewell;
     case Wait::kHold:
+    case Wait::kEndOfTurn:
     case Wait::kTurn:
       break;
   }

@@ -6,10 +6,15 @@
 //         +------------------------------ all sent ------------------------------+
 //         v                                                                      |
 //   request -> bytes -> Handler::OnBytes -> send -> peer does not take it all: peer to read
+//                                           (a short answer: at the end of the turn)
 //                              ^              |---> Hold():  hold -> OnResume --> send
 //                              +--next turn <-+---> kAgain
 //                                             |---> kClose:  farewell -> closed
 //                                             +---> Owe():   request, or Wake() -> OnResume -> send
+//
+// Short answers go out when all who were ready have been heard: the kernel takes longer to send one
+// than all of the rest, and so does not push the rest out of the caches between any two; and a
+// client with several connections is woken by all of its answers, not by the first.
 //
 // While anything is unsent, nothing more is read: a peer that does not take its answers can pile up
 // no more than one call of the handler writes.
@@ -36,6 +41,7 @@
 #include "net/handler.h"
 #include "net/listener_options.h"
 #include "net/loop.h"
+#include "net/put_off_answers.h"
 #include "net/transport.h"
 
 namespace weir::net {
@@ -80,6 +86,7 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   // At once.
   void Close(Ending ending);
   void OnReady(std::uint32_t events) override;
+  void OnTurnEnds() override;
   void OnDeadline() override;
 
  private:
@@ -92,7 +99,8 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
     kRestOfRequest,
     kPeerToRead,
     kHold,
-    kTurn,  // the next one of the loop
+    kEndOfTurn,  // its answer goes out then
+    kTurn,       // the next one of the loop
     kFarewell,
   };
   enum class Since : std::uint8_t { kNow, kBefore };
@@ -110,6 +118,8 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   void PayBack();
   void Finish(std::string_view unread, const Progress& progress, std::string_view out);
   void Keep(std::string_view unread);
+  bool PutOff(std::string_view out);
+  void Send(std::string_view out);
   void Flush();
   void Continue();
   void End(Ending ending);
@@ -140,10 +150,11 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   std::unique_ptr<ConnectionFacts> early_;  // until there is a handler, where that is not at once
   std::optional<Seat> seat_;
 
-  std::string unread_;    // of a request that is not complete
-  std::string unsent_;    // what the peer did not take
-  std::size_t sent_ = 0;  // bytes of unsent_ that have gone out since
-  std::size_t need_ = 0;  // as in Progress
+  std::string unread_;                 // of a request that is not complete
+  std::string unsent_;                 // what the peer did not take
+  std::size_t sent_ = 0;               // bytes of unsent_ that have gone out since
+  PutOffAnswers::Place put_off_ = {};  // of kEndOfTurn
+  std::size_t need_ = 0;               // as in Progress
 
   Instant since_;  // when the wait began
   Instant held_until_;

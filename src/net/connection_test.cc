@@ -79,6 +79,81 @@ TEST(ConnectionTest, APipelineIsHandledInOneCall) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST(ConnectionTest, ShortAnswersGoOutWhenEverybodyWasHeard) {
+  // Each says what the others had heard when it was asked.
+  std::vector<TestClient> clients;
+  std::string heard_before;
+  NetHarness server({.handlers = Scripted(
+                         {.on_bytes = [&](std::string_view unread, Connection&, std::string& out) {
+                           for (TestClient& client : clients) {
+                             client.Receive();
+                             heard_before += client.received();
+                           }
+                           out += unread;
+                           return Progress{.consumed = unread.size()};
+                         }})});
+  for (int i = 0; i < 3; ++i) clients.push_back(server.Connect());
+  server.Settle();
+  for (const TestClient& client : clients) client.Send("hello");
+  server.worker().loop().Turn(milliseconds(100));
+  EXPECT_EQ(heard_before, "");
+  for (TestClient& client : clients) EXPECT_TRUE(server.TurnUntilReceived(client, "hello"));
+  // And so again.
+  for (const TestClient& client : clients) client.Send(".");
+  for (TestClient& client : clients) EXPECT_TRUE(server.TurnUntilReceived(client, "hello."));
+}
+
+TEST(ConnectionTest, LongAnswersGoOutAtOnce) {
+  for (const std::size_t more : {0, 1}) {
+    const std::string answer(PutOffAnswers::kLongest + more, 'x');
+    std::uint64_t sent_before_the_end = 0;
+    std::function<std::uint64_t()> sent;
+    NetHarness server({.handlers = Scripted({.on_bytes = [&](std::string_view unread, Connection&,
+                                                             std::string& out) {
+                         sent_before_the_end = sent();
+                         out += answer;
+                         return Progress{.consumed = unread.size()};
+                       }})});
+    sent = [&] { return server.totals().bytes_out; };
+    TestClient one = server.Connect();
+    TestClient other = server.Connect();
+    server.Settle();
+    one.Send("a");
+    other.Send("b");
+    server.worker().loop().Turn(milliseconds(100));
+    EXPECT_EQ(sent_before_the_end, more == 0 ? 0 : answer.size());
+    EXPECT_TRUE(server.TurnUntilReceived(one, answer));
+    EXPECT_TRUE(server.TurnUntilReceived(other, answer));
+  }
+}
+
+TEST(ConnectionTest, WhoIsClosedBeforeTheTurnEndsIsForgotten) {
+  Connection* first = nullptr;
+  NetHarness server(
+      {.handlers = Scripted(
+           {.on_bytes = [&](std::string_view unread, Connection& connection, std::string& out) {
+             if (first == nullptr) {
+               first = &connection;
+             } else {
+               first->Close(Ending::kServerCut);  // its answer is still there
+             }
+             out += unread;
+             return Progress{.consumed = unread.size()};
+           }})});
+  TestClient one = server.Connect();
+  TestClient other = server.Connect();
+  server.Settle();
+  one.Send("a");
+  server.worker().loop().Turn(Nanos(0));
+  first = nullptr;
+  one.Send("a");
+  other.Send("a");
+  server.worker().loop().Turn(milliseconds(100));
+  server.Settle();
+  EXPECT_EQ(server.totals().open_now(), 1U);
+  EXPECT_EQ(server.totals().bytes_out, 2U);
+}
+
 TEST(ConnectionTest, ARequestThatComesByteByByteIsAnsweredOnce) {
   NetHarness server({.handlers = EchoLines()});
   TestClient client = server.Connect();

@@ -16,6 +16,7 @@
 #include "net/deadlines.h"
 #include "net/listener_options.h"
 #include "net/loop.h"
+#include "net/put_off_answers.h"
 
 namespace weir::net {
 
@@ -60,6 +61,7 @@ class Connections {
   Loop::Callback when_empty_;
   std::unique_ptr<std::array<char, kReadAtOnce>> in_;
   std::string out_;
+  PutOffAnswers put_off_;
 };
 
 }  // namespace weir::net

@@ -86,9 +86,17 @@ void Loop::Turn(Nanos longest) {
       has_messages = true;
     }
   }
+  TellOfEnd();
   RunTimers();
   if (has_messages) RunPosted();
+  TellOfEnd();  // of what these have put off
   retired_.clear();
+}
+
+void Loop::TellOfEnd() {
+  // It may grow meanwhile.
+  for (std::size_t i = 0; i < told_at_end_.size(); ++i) told_at_end_[i]->OnTurnEnds();
+  told_at_end_.clear();
 }
 
 // For epoll_wait(): milliseconds, or -1 for as long as it takes. Rounded up, so that a timer is due
@@ -96,6 +104,7 @@ void Loop::Turn(Nanos longest) {
 // would cost a second look at the clock in every turn.
 int Loop::WaitFor(Nanos longest) const {
   constexpr Nanos kLongest = std::chrono::hours(24);  // then it looks again
+  if (!told_at_end_.empty()) return 0;                // they have asked between two turns
   if (!timers_.empty()) longest = std::min(longest, timers_.begin()->first.first - now_);
   if (longest == Nanos::max()) return -1;
   return static_cast<int>(

@@ -38,6 +38,8 @@ class Loop {
     virtual ~Watcher() = default;
     // `events`: EPOLLIN and so on. May come once more in the turn in which the watch ended.
     virtual void OnReady(std::uint32_t events) = 0;
+    // Everybody who was ready in this turn has been told, and this one has asked to know.
+    virtual void OnTurnEnds() {}
   };
 
   // Throws std::system_error if the process has no descriptors left.
@@ -54,6 +56,9 @@ class Loop {
   void Unwatch(int fd);
   // Keeps `watcher` until the turn is over: the kernel may have told of it in this turn already.
   void Retire(std::unique_ptr<Watcher> watcher);
+
+  // Calls watcher.OnTurnEnds() when everybody who is ready in this turn has been told.
+  void TellAtEnd(Watcher& watcher) { told_at_end_.push_back(&watcher); }
 
   // A timer that has not gone off. None is a timer that was never set.
   using Timer = std::pair<Instant, std::uint64_t>;
@@ -79,6 +84,7 @@ class Loop {
   static constexpr int kEventsAtOnce = 256;
 
   [[nodiscard]] int WaitFor(Nanos longest) const;
+  void TellOfEnd();
   void RunTimers();
   void RunPosted();
 
@@ -89,6 +95,7 @@ class Loop {
   std::array<epoll_event, kEventsAtOnce> events_;
   std::map<Timer, Callback> timers_;  // the next one first
   std::uint64_t timers_set_ = 0;
+  std::vector<Watcher*> told_at_end_;
   std::vector<std::unique_ptr<Watcher>> retired_;
   bool stopped_ = false;
 

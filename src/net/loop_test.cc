@@ -110,9 +110,11 @@ class Pipe final : public Loop::Watcher {
     EXPECT_EQ(read(out_.get(), &byte, 1), 1);
   }
   void OnReady(std::uint32_t /*events*/) override { on_ready(); }
+  void OnTurnEnds() override { on_turn_ends(); }
   [[nodiscard]] int fd() const { return out_.get(); }
 
   std::function<void()> on_ready;
+  std::function<void()> on_turn_ends;
 
  private:
   Descriptor out_;
@@ -203,6 +205,38 @@ TEST(LoopConcurrentTest, NoMessageIsLostWhoeverPosts) {
     loop.Run();
   }
   EXPECT_EQ(received, kThreads * kMessages);
+}
+
+TEST_F(LoopTest, TellsOfTheEndOfATurnWhenEverybodyWasTold) {
+  Pipe first(loop_);
+  Pipe second(loop_);
+  std::string order;
+  for (Pipe* pipe : {&first, &second}) {
+    pipe->on_ready = [&, pipe] {
+      pipe->Read();
+      order += "ready ";
+      loop_.TellAtEnd(*pipe);
+    };
+    pipe->on_turn_ends = [&] { order += "end "; };
+    pipe->Write();
+  }
+  loop_.After(Nanos(0), [&] { order += "timer "; });
+  TurnAt(Nanos(0));
+  EXPECT_EQ(order, "ready ready end end timer ");
+  TurnAt(Nanos(0));
+  EXPECT_EQ(order, "ready ready end end timer ") << "told once";
+}
+
+TEST_F(LoopTest, WhoAsksForTheEndOfATurnBetweenTurnsOrInATimerIsToldToo) {
+  Pipe pipe(loop_);
+  int ends = 0;
+  pipe.on_turn_ends = [&] { ++ends; };
+  loop_.TellAtEnd(pipe);
+  loop_.Turn(seconds(60));  // which does not take so long
+  EXPECT_EQ(ends, 1);
+  loop_.After(Nanos(0), [&] { loop_.TellAtEnd(pipe); });
+  TurnAt(Nanos(0));
+  EXPECT_EQ(ends, 2);
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ GrpcConnection::Progress GrpcConnection::Serve(std::string_view bytes, Instant n
     }
     preface_left_ -= greeting;
     progress.consumed = greeting;
+    progress.in_request = true;
+    if (preface_left_ > 0) return progress;
   }
   Write(out);
   ServeFrames(bytes, out, progress);
@@ -75,7 +77,7 @@ GrpcConnection::Progress GrpcConnection::Serve(std::string_view bytes, Instant n
 
 void GrpcConnection::ServeFrames(std::string_view bytes, std::string& out, Progress& progress) {
   const Lent lent(out_, out);
-  while (!is_ended_ && bytes.size() - progress.consumed >= kFrameHeaderSize) {
+  while (!is_over() && bytes.size() - progress.consumed >= kFrameHeaderSize) {
     progress.more = out.size() >= kEnough;
     if (progress.more) return;
     const std::string_view rest = bytes.substr(progress.consumed);
