@@ -107,12 +107,18 @@ Windows::Span Windows::At(std::uint64_t now_ns) const {
     if (zone_->StartOf(number + 1) <= now_ns) ++number;
     return {number, zone_->StartOf(number), zone_->StartOf(number + 1)};
   }
+  if (parts_ == 1) {
+    const std::uint64_t number = now_ns / period_ns_;
+    const std::uint64_t start = number * period_ns_;
+    return {number, start, SatAdd(start, period_ns_)};
+  }
   const auto number = static_cast<std::uint64_t>(Mul(now_ns, parts_) / period_ns_);
   return {number, StartOf(number), StartOf(number + 1)};
 }
 
 std::uint64_t Windows::StartOf(std::uint64_t number) const {
   if (zone_ != nullptr) return zone_->StartOf(number);
+  if (parts_ == 1) return Saturate(Mul(number, period_ns_));
   return Saturate(CeilDiv(Mul(number, period_ns_), Uint128{parts_}));
 }
 

@@ -29,6 +29,7 @@ GrpcSession::Progress GrpcSession::Resume(Instant now, std::string& out) {
   requests_ = 0;
   errors_ = 0;
   late_.GoOn([&](GrpcCall& call, std::string_view message, DescriptorReply& reply) {
+    response_.clear();
     const std::optional<GrpcStatus> status = rate_limit_.Answer(message, now, reply, response_);
     if (!status) return false;
     Count(*status);
@@ -83,12 +84,8 @@ std::optional<GrpcStatus> GrpcSession::AnswerRateLimit(GrpcCall& call, std::stri
     return GrpcStatus{GrpcCode::kResourceExhausted, "too much waits at once: send it again later"};
   }
   DescriptorReply& reply = late_.may_wait() ? late_.next() : rate_limit_.reply();
-  std::optional<GrpcStatus> status = rate_limit_.Answer(message, now_, reply, response_);
-  if (status) {
-    response += response_;
-  } else {
-    late_.Add(call, message);
-  }
+  std::optional<GrpcStatus> status = rate_limit_.Answer(message, now_, reply, response);
+  if (!status) late_.Add(call, message);
   return status;
 }
 

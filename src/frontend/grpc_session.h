@@ -75,7 +75,7 @@ class GrpcSession final : private wire::GrpcService {
   LateCalls late_;
   GrpcHealth health_;
   wire::GrpcConnection connection_;
-  std::string response_;
+  std::string response_;  // to a call that has waited
   // Of the bytes at hand: when they came, and how many calls they brought.
   Instant now_{};
   std::uint64_t requests_ = 0;

@@ -134,7 +134,6 @@ RateLimitMethod::RateLimitMethod(Checker& checker, const RateLimitOptions& optio
 
 std::optional<GrpcStatus> RateLimitMethod::Answer(std::string_view message, Instant now,
                                                   DescriptorReply& reply, std::string& response) {
-  response.clear();
   if (GrpcStatus status = Read(message); !status.ok()) return status;
   if (request_.domain.empty()) return Unusable("rate limit domain must not be empty");
   if (descriptors_.empty()) return Unusable("rate limit descriptor list must not be empty");
@@ -215,7 +214,7 @@ void RateLimitMethod::Write(const DescriptorReply& reply, std::string& response)
   }
   if (options_.dynamic_metadata) {
     const std::string metadata = DynamicMetadata(request_, reply);
-    out.Message(response_field::kDynamicMetadata, [&] { response += metadata; });
+    out.Message(response_field::kDynamicMetadata, [&] { out.Bytes(metadata); });
   }
 }
 

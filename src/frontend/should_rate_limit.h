@@ -42,7 +42,7 @@ class RateLimitMethod {
   // Both must outlive this.
   RateLimitMethod(Checker& checker, const RateLimitOptions& options);
 
-  // Puts the response in place of what `response` holds. If the status is not OK there is none.
+  // Appends the response. If the status is not OK there is none.
   //
   // Nothing: `reply`, which has joined a cluster, has to wait. Ask the same again with the same
   // reply when its waiter is told, or give it back. It is released when all is said.

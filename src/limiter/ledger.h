@@ -82,6 +82,8 @@ class Ledger {
   // Takes from all, or from none. Decision::limit_index counts the asks; `taken`, of the same size,
   // says what each had to say, and can be cancelled.
   Decision TakeAll(std::span<const Ask> asks, std::span<Reservation> taken, Instant now) noexcept;
+  // The same of one, for who has no use for a reservation. REQUIRES: it has no patience
+  Decision TakeOne(const Ask& ask, Instant now) noexcept;
   // Asks for the memory of a key that is about to be taken from, under whatever limit of one word.
   void Prefetch(KeyHash key) const noexcept;
 

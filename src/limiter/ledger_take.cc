@@ -82,6 +82,22 @@ bool Ledger::TakeFromWords(std::span<const Ask> asks, std::span<Reservation> tak
   return true;
 }
 
+// A word that is known is changed whatever is decided: a limit that counts refusals changes it for
+// these too.
+Decision Ledger::TakeOne(const Ask& ask, Instant now) noexcept {
+  const Timeline::Moment moment = timeline_->FollowClock(now);
+  if (moment.ahead == Nanos(0) && !ask.limit->shelf_->has_records()) [[likely]] {
+    const Planned& planned = ask.limit->planned_;
+    KeyStates::Look look = ask.limit->shelf_->LookAt(planned.kind, ask.key);
+    if (look.slot != nullptr) [[likely]] {
+      const Decision decision = Shelf::AdmitWord(planned, ask.cost, moment.now, look.word);
+      if (decision.wait == Nanos(0) && KeyStates::Change(look)) return decision;
+    }
+  }
+  Reservation taken;
+  return TakeAll({&ask, 1}, {&taken, 1}, now);
+}
+
 Decision Ledger::TakeAll(std::span<const Ask> asks, std::span<Reservation> taken,
                          Instant now) noexcept {
   WEIR_CHECK(asks.size() == taken.size());

@@ -78,6 +78,37 @@ TEST_P(LedgerTakeTest, SeveralLimitsSayWhatLimitersOfTheirOwnWouldSay) {
   EXPECT_LT(refused, 19'000);
 }
 
+TEST_P(LedgerTakeTest, OneIsTakenAsAllOfOneAre) {
+  const auto one = std::move(Ledger::Open({.max_keys = 1000})).value();
+  const auto all = std::move(Ledger::Open({.max_keys = 1000})).value();
+  std::mt19937 random(9);  // NOLINT(*-msc51-cpp): the same every time
+  for (const char* text : GetParam()) {
+    for (const std::string& limit : {std::string(text), std::string(text) + " count_denied"}) {
+      const auto parsed = Limit::Parse(limit);
+      if (!parsed) continue;  // most do not count refusals
+      const auto in_one = one->Enter(*parsed).value();
+      const auto in_all = all->Enter(*parsed).value();
+      Instant now = kStart;
+      for (int i = 0; i < 5'000; ++i) {
+        const Permits cost{random() % 40 == 0 ? 9U : random() % 3};
+        const std::string key = limit + std::to_string(random() % 4);
+        now += milliseconds(random() % 100);
+        if (random() % 1000 == 0) now -= milliseconds(500);
+        const Decision got = one->TakeOne({in_one.get(), one->Hash(key), cost}, now);
+        const Ledger::Ask ask{in_all.get(), all->Hash(key), cost};
+        Reservation taken;
+        const Decision expected = all->TakeAll({&ask, 1}, {&taken, 1}, now);
+        ASSERT_EQ(got.verdict, expected.verdict) << limit << " " << i;
+        ASSERT_EQ(got.remaining, expected.remaining) << limit << " " << i;
+        ASSERT_EQ(got.retry_after, expected.retry_after) << limit << " " << i;
+        ASSERT_EQ(got.reset_after, expected.reset_after) << limit << " " << i;
+        ASSERT_EQ(got.wait, expected.wait) << limit << " " << i;
+        ASSERT_EQ(got.grace, expected.grace) << limit << " " << i;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sets, LedgerTakeTest, testing::ValuesIn(kSets));
 
 // What each limit of a request that passed says is what it would say by itself.

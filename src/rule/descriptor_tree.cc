@@ -37,6 +37,7 @@ struct Leaf {
 struct Node {
   std::string composite;
   bool has_children = false;
+  std::uint64_t lengths = 0;         // bit i: the text of a child has i characters, modulo 64
   std::vector<NodeNumber> patterns;  // the children that are, in the order of the rules
   std::optional<std::uint32_t> leaf;
 };
@@ -145,12 +146,19 @@ class DescriptorTree::Impl {
     node.composite = std::move(composite);
     children_.emplace(std::pair(parent, std::string_view(node.composite)), number);
     nodes_[parent].has_children = true;
+    nodes_[parent].lengths |= LengthBit(node.composite.size());
     if (node.composite.find('*') != std::string::npos) nodes_[parent].patterns.push_back(number);
     return number;
   }
 
   NameNumber NumberOf(const std::string& name) {
     return names_.try_emplace(name, static_cast<NameNumber>(names_.size())).first->second;
+  }
+
+  static std::uint64_t LengthBit(std::size_t length) { return std::uint64_t{1} << (length % 64); }
+  // A child whose text is so long.
+  static bool MayHave(const Node& node, std::size_t length) {
+    return (node.lengths & LengthBit(length)) != 0;
   }
 
   [[nodiscard]] std::optional<NodeNumber> Child(NodeNumber parent, std::string_view text) const {
@@ -162,6 +170,11 @@ class DescriptorTree::Impl {
   [[nodiscard]] std::optional<Step> Down(NodeNumber at, const RequestEntry& entry) const {
     const Node& node = nodes_[at];
     if (!node.has_children) return std::nullopt;
+    if (node.patterns.empty() && !MayHave(node, entry.key.size() + 1 + entry.value.size())) {
+      // Most rules are for any value.
+      if (const auto any_value = Child(at, entry.key)) return Step{*any_value, false};
+      return std::nullopt;
+    }
     CompositeText text(entry);
     if (const auto exact = Child(at, text.whole())) return Step{*exact, false};
     const auto pattern = std::find_if(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 namespace weir::rule {
 namespace {
@@ -24,10 +25,30 @@ std::size_t SequenceLength(std::string_view text) {
   return length;
 }
 
+// And not NUL.
+bool IsAscii(char c) { return static_cast<std::uint8_t>(c - 1) < 0x7F; }
+
+// All eight of them, and none is NUL.
+bool IsAsciiOf8(const char* bytes) {
+  constexpr std::uint64_t kOnes = 0x0101'0101'0101'0101;
+  constexpr std::uint64_t kHighs = 0x8080'8080'8080'8080;
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return ((word | (word - kOnes)) & kHighs) == 0;
+}
+
 }  // namespace
 
 std::size_t FirstInvalidUtf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
+    if (text.size() - i >= 8 && IsAsciiOf8(text.data() + i)) {
+      i += 8;
+      continue;
+    }
+    if (IsAscii(text[i])) {
+      ++i;
+      continue;
+    }
     const std::size_t length = SequenceLength(text.substr(i));
     if (length == 0) return i;
     i += length;

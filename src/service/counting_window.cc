@@ -80,8 +80,7 @@ Tally TallyOf(const CountingWindow& window, const Decision& decision, std::uint6
 Tally Count(Ledger& ledger, const CountingWindow& window, KeyHash key, std::uint64_t hits,
             Instant now) noexcept {
   const Ledger::Ask ask{window.window.get(), key, CostOf(window, hits)};
-  Reservation taken;
-  return TallyOf(window, ledger.TakeAll({&ask, 1}, {&taken, 1}, now), hits, now);
+  return TallyOf(window, ledger.TakeOne(ask, now), hits, now);
 }
 
 Tally Uncount(Ledger& ledger, const CountingWindow& window, KeyHash key, std::uint64_t hits,

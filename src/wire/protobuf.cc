@@ -12,7 +12,7 @@ constexpr std::size_t kLongestVarint = 10;
 
 }  // namespace
 
-bool ProtoReader::Next(ProtoField& field) {
+bool ProtoReader::NextOfAny(ProtoField& field) {
   while (ok_ && !rest_.empty()) {
     std::uint32_t type = 0;
     if (!ReadTag(field.number, type)) return false;
@@ -100,17 +100,18 @@ bool ProtoReader::SkipGroup(std::uint32_t number) {
   return true;
 }
 
-void ProtoWriter::Varint(std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(value | 0x80);
-  out_ += static_cast<char>(value);
+void ProtoWriter::LongVarint(std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) Put(static_cast<char>(value | 0x80));
+  Put(static_cast<char>(value));
 }
 
 void ProtoWriter::PutSize(std::size_t begin) {
-  std::uint64_t size = out_.size() - begin - 1;
+  std::uint64_t size = this->size() - begin - 1;
   if (size < 0x80) {
-    out_[begin] = static_cast<char>(size);
+    (begin < out_.size() ? out_[begin] : fields_[begin - out_.size()]) = static_cast<char>(size);
     return;
   }
+  Flush();
   std::array<char, kLongestVarint> bytes;
   std::size_t used = 0;
   for (; size >= 0x80; size >>= 7) bytes[used++] = static_cast<char>(size | 0x80);

@@ -113,19 +113,22 @@ TEST(ProtoReaderTest, AgreesWithLibprotobufOnWhatIsAMessage) {
 }
 
 TEST(ProtoWriterTest, WritesWhatLibprotobufReads) {
-  for (const std::size_t size : {0U, 1U, 120U, 127U, 128U, 16'383U, 16'384U, 100'000U}) {
+  for (const std::size_t size :
+       {0U, 1U, 100U, 120U, 127U, 128U, 240U, 250U, 260U, 16'383U, 16'384U, 100'000U}) {
     const std::string name(size, 'n');
     std::string bytes = "kept ";
-    ProtoWriter writer(bytes);
-    writer.Number(1, 2);
-    for (int i = 0; i < 2; ++i) {
-      writer.Message(2, [&] {
+    {
+      ProtoWriter writer(bytes);
+      writer.Number(1, 2);
+      for (int i = 0; i < 2; ++i) {
         writer.Message(2, [&] {
-          writer.Number(1, std::numeric_limits<std::uint32_t>::max());
-          writer.Text(3, name);
+          writer.Message(2, [&] {
+            writer.Number(1, std::numeric_limits<std::uint32_t>::max());
+            writer.Text(3, name);
+          });
+          writer.Message(4, [] {});
         });
-        writer.Message(4, [] {});
-      });
+      }
     }
     RateLimitResponse response;
     ASSERT_TRUE(response.ParseFromString(bytes.substr(5)));
@@ -137,13 +140,33 @@ TEST(ProtoWriterTest, WritesWhatLibprotobufReads) {
   }
 }
 
+TEST(ProtoWriterTest, WritesAnyNumberOfFields) {
+  std::string bytes;
+  RateLimitResponse expected;
+  {
+    ProtoWriter writer(bytes);
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      auto* status = expected.add_statuses();
+      status->set_limit_remaining(i * 50);
+      status->mutable_current_limit()->set_name(std::string(i % 40, 'x'));
+      writer.Message(2, [&] {
+        writer.Message(2, [&] { writer.Text(3, std::string(i % 40, 'x')); });
+        writer.Number(3, i * 50);
+      });
+    }
+  }
+  EXPECT_EQ(bytes, expected.SerializeAsString());
+}
+
 TEST(ProtoWriterTest, LeavesOutWhatHasItsDefaultValue) {
   std::string bytes;
-  ProtoWriter writer(bytes);
-  writer.Number(1, 0);
-  writer.Text(2, "");
+  {
+    ProtoWriter writer(bytes);
+    writer.Number(1, 0);
+    writer.Text(2, "");
+  }
   EXPECT_EQ(bytes, "");
-  writer.Message(3, [] {});
+  ProtoWriter(bytes).Message(3, [] {});
   EXPECT_EQ(bytes, Bytes({0x1A, 0}));
 }
 
