@@ -47,6 +47,7 @@ class RateLimitService final : public grpc::Service {
       return {grpc::StatusCode::INTERNAL, "the message cannot be read"};
     }
     const std::string_view bytes(reinterpret_cast<const char*>(message.begin()), message.size());
+    answer.clear();
     const wire::GrpcStatus status = method.Answer(bytes, checker_.Now(), answer);
     if (!status.ok()) {
       return {static_cast<grpc::StatusCode>(status.code), status.message};
