@@ -8,6 +8,7 @@
 // and what was taken by then is given back.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -19,9 +20,18 @@
 
 namespace weir {
 
+[[gnu::always_inline]] inline Ledger::Aim Ledger::AimAt(
+    const Part& part, std::span<const KeyHash> hashes) const noexcept {
+  const table::Table::Map map = words_->map();
+  const KeyHash hash = part.KeyOf(hashes);
+  const table::Key key = map.KeyOf(hash.low, hash.high, part.kind);
+  map.Prefetch(key);
+  return {&map.LineOf(key, 0), key.tag};
+}
+
 template <typename DecisionOf>
 [[gnu::always_inline]] inline Ledger::AtOnce Ledger::TakeAtOnce(
-    std::span<const Part> parts, std::span<const KeyHash> hashes, Instant now,
+    std::span<const Part> parts, const Aim* aims, std::span<const KeyHash> hashes, Instant now,
     const DecisionOf& decision_of) noexcept {
   // A key as it was looked at, and what its word is to become.
   struct Seen {
@@ -34,52 +44,42 @@ template <typename DecisionOf>
   if (moment.ahead != Nanos(0)) [[unlikely]] {
     return kNothing;
   }
-  const table::Table::Map map = words_->map();
   const std::uint64_t tick = ToNanos(moment.now);
   std::array<Seen, kMostAtOnce> all_seen;
   AtOnce all;
   bool admitted = true;
-  bool all_buckets = true;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Part& part = parts[i];
-    const Planned& planned = part.limit->planned_;
-    const KeyHash hash = part.KeyOf(hashes);
-    const table::Key key = map.KeyOf(hash.low, hash.high, planned.kind);
-    table::AtomicSlot* slot = map.Glance(key);
-    if (slot == nullptr || slot->tag() != key.tag) [[unlikely]] {
-      slot = map.LookAround(key);
+    const Aim& aim = aims[i];
+    table::AtomicSlot* slot = nullptr;
+    if (const unsigned glance = aim.line->Glance(aim.tag); glance != 0) [[likely]] {
+      slot = &aim.line->SlotAtBit(glance);
+    } else {
+      slot = LookAround(part, hashes);
       if (slot == nullptr) return kNothing;  // it is new, or on another shelf
+    }
+    const std::uint64_t before = slot->word().load(std::memory_order_acquire);
+    // Behind the word, as in Table::TryUpdate(); a glance may be wrong, too. A word of 0 is
+    // forgotten, or on another shelf.
+    if (slot->tag() != aim.tag || before == 0) [[unlikely]] {
+      return kNothing;
     }
     Seen& seen = all_seen[i];
     seen.word = &slot->word();
-    seen.before = seen.after = seen.word->load(std::memory_order_acquire);
-    // Behind the word, as in Table::TryUpdate(). A word of 0 is forgotten, or on another shelf.
-    if (slot->tag() != key.tag || seen.before == 0) [[unlikely]] {
-      return kNothing;
-    }
+    seen.before = before;
     Decision& decision = decision_of(i);
-    if (planned.plain && planned.plain->Fits(part.cost)) [[likely]] {
-      const algorithm::PlainBucket& bucket = *planned.plain;
-      const algorithm::Bucket::Trial trial = bucket.TryFitting(seen.before, part.cost, tick);
+    if (part.plain != nullptr) [[likely]] {
+      const algorithm::Bucket::Trial trial = part.plain->TryFitting(before, part.cost, tick);
       seen.after = tick + trial.after;
-      if (!bucket.Admits(trial)) [[unlikely]] {
+      if (!part.plain->Admits(trial)) [[unlikely]] {
         admitted = false;
         continue;  // what there is to say then is worked out below
       }
-      decision = bucket.Allowed(trial, trial.after);
-    } else if (planned.bucket != nullptr) {
-      planned.WithBucket([&](const auto& bucket) {
-        const auto trial = bucket.Try(seen.after, part.cost, bucket.TickAt(moment.now));
-        bucket.Tell(trial, part.cost, decision);
-      });
-      admitted &= decision.allowed();
-      if (decision.wait != Nanos(0)) return kNothing;
+      decision = part.plain->Allowed(trial, trial.after);
     } else {
-      if (part.limit->shelf_->has_records() || planned.plan.counts_refusals()) return kNothing;
-      decision = Shelf::AdmitWord(planned, part.cost, moment.now, seen.after);
-      if (decision.wait != Nanos(0)) return kNothing;
+      seen.after = before;
+      if (!AdmitAtOnce(part, moment.now, seen.after, decision)) return kNothing;
       admitted &= decision.allowed();
-      all_buckets = false;
     }
     if (decision.remaining < all.remaining) {
       all.remaining = decision.remaining;
@@ -87,6 +87,9 @@ template <typename DecisionOf>
     }
   }
   if (!admitted) [[unlikely]] {
+    const bool all_buckets = std::all_of(parts.begin(), parts.end(), [](const Part& part) {
+      return part.limit->planned_.bucket != nullptr;
+    });
     if (!all_buckets) return kNothing;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       parts[i].limit->planned_.WithBucket([&](const auto& bucket) {

@@ -145,12 +145,15 @@ TEST_F(ConcurrentLedgerTakeTest, ManyThreadsTakeFromTwoLimitsWhatThereIsAndNotOn
 
 TEST_F(ConcurrentLedgerTakeTest, WhoTakesAtOnceAndHasToGiveUpHasTakenNothing) {
   const std::array<KeyHash, 2> hashes = {{asks_[0].key, asks_[1].key}};
-  const std::array<Ledger::Part, 2> parts = {
-      {{.limit = less_.get(), .values = 0}, {.limit = more_.get(), .values = 1}}};
+  const std::array<Ledger::Part, 2> parts = {Ledger::PartOf(*less_, {}, Permits{1}, 0),
+                                             Ledger::PartOf(*more_, {}, Permits{1}, 1)};
+  const std::array<Ledger::Aim, 2> aims = {ledger_->AimAt(parts[0], hashes),
+                                           ledger_->AimAt(parts[1], hashes)};
   ExpectExactly([&] {
     std::array<Decision, 2> decisions;
-    const Ledger::AtOnce taken = ledger_->TakeAtOnce(
-        parts, hashes, kStart, [&](std::size_t i) -> Decision& { return decisions[i]; });
+    const Ledger::AtOnce taken =
+        ledger_->TakeAtOnce(parts, aims.data(), hashes, kStart,
+                            [&](std::size_t i) -> Decision& { return decisions[i]; });
     if (taken.outcome == Ledger::AtOnce::Outcome::kNothing) return TakeAll();
     return taken.outcome == Ledger::AtOnce::Outcome::kAllowed;
   });
