@@ -171,12 +171,25 @@ class Ledger {
   template <typename Step>
   auto Change(const Ask& ask, Instant now, const Step& step) noexcept;
   Reservation ReserveAt(const Ask& ask, Nanos patience, Timeline::Moment moment) noexcept;
-  // What seldom is part of TakeAtOnce(): the slot of a key that is not where it should be, null if
-  // it is nowhere; and what a limit says that is no plain bucket, false if it takes more steps.
+  // A key as it was looked at, and what its word is to become.
+  struct Seen {
+    std::atomic<std::uint64_t>* word;
+    std::uint64_t before;
+    std::uint64_t after;
+  };
+  // What seldom is part of TakeAtOnce(): the slot of a key that is not in its line, null if it is
+  // nowhere; what a limit says that is no plain bucket, false if it takes more steps; all of a
+  // refusal; and to give back what the first were taken from, where another came in between.
   [[nodiscard]] table::AtomicSlot* LookAround(const Part& part,
                                               std::span<const KeyHash> hashes) const noexcept;
   static bool AdmitAtOnce(const Part& part, Instant now, std::uint64_t& word,
                           Decision& decision) noexcept;
+  template <typename DecisionOf>
+  static AtOnce RefuseAtOnce(std::span<const Part> parts, const Seen* seen, Instant now,
+                             DecisionOf decision_of) noexcept;
+  template <typename DecisionOf>
+  void GiveBackFirst(std::size_t count, std::span<const Part> parts,
+                     std::span<const KeyHash> hashes, Instant now, DecisionOf decision_of) noexcept;
   bool TakeFromWords(std::span<const Ask> asks, std::span<Reservation> taken,
                      Timeline::Moment moment, Decision& all) noexcept;
   // Of a request that some refused: counts it in the others, where refusals count.

@@ -33,12 +33,6 @@ template <typename DecisionOf>
 [[gnu::always_inline]] inline Ledger::AtOnce Ledger::TakeAtOnce(
     std::span<const Part> parts, const Aim* aims, std::span<const KeyHash> hashes, Instant now,
     const DecisionOf& decision_of) noexcept {
-  // A key as it was looked at, and what its word is to become.
-  struct Seen {
-    std::atomic<std::uint64_t>* word;
-    std::uint64_t before;
-    std::uint64_t after;
-  };
   constexpr AtOnce kNothing{.outcome = AtOnce::Outcome::kNothing};
   const Timeline::Moment moment = timeline_->FollowClock(now);
   if (moment.ahead != Nanos(0)) [[unlikely]] {
@@ -59,15 +53,13 @@ template <typename DecisionOf>
       if (slot == nullptr) return kNothing;  // it is new, or on another shelf
     }
     const std::uint64_t before = slot->word().load(std::memory_order_acquire);
-    // Behind the word, as in Table::TryUpdate(); a glance may be wrong, too. A word of 0 is
-    // forgotten, or on another shelf.
-    if (slot->tag() != aim.tag || before == 0) [[unlikely]] {
-      return kNothing;
-    }
+    // Behind the word, as in Table::TryUpdate(); a glance may be wrong, too.
+    if (slot->tag() != aim.tag) return kNothing;
     Seen& seen = all_seen[i];
     seen.word = &slot->word();
     seen.before = before;
     Decision& decision = decision_of(i);
+    if (before == 0) return kNothing;  // forgotten, or on another shelf
     if (part.plain != nullptr) [[likely]] {
       const algorithm::Bucket::Trial trial = part.plain->TryFitting(before, part.cost, tick);
       seen.after = tick + trial.after;
@@ -86,34 +78,44 @@ template <typename DecisionOf>
       all.least = static_cast<std::uint32_t>(i);
     }
   }
-  if (!admitted) [[unlikely]] {
-    const bool all_buckets = std::all_of(parts.begin(), parts.end(), [](const Part& part) {
-      return part.limit->planned_.bucket != nullptr;
-    });
-    if (!all_buckets) return kNothing;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      parts[i].limit->planned_.WithBucket([&](const auto& bucket) {
-        std::uint64_t word = all_seen[i].before;
-        const auto trial = bucket.Try(word, parts[i].cost, bucket.TickAt(moment.now));
-        bucket.TellLook(trial, parts[i].cost, decision_of(i));
-      });
-    }
-    all.outcome = AtOnce::Outcome::kDenied;
-    return all;
-  }
+  if (!admitted) return RefuseAtOnce(parts, all_seen.data(), moment.now, decision_of);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Seen& seen = all_seen[i];
-    if (seen.word->compare_exchange_strong(seen.before, seen.after, std::memory_order_acq_rel))
-        [[likely]] {
-      continue;
+    if (!seen.word->compare_exchange_strong(seen.before, seen.after, std::memory_order_acq_rel)) {
+      GiveBackFirst(i, parts, hashes, moment.now, decision_of);
+      return kNothing;
     }
-    for (std::size_t j = 0; j < i; ++j) {
-      Reservation taken{decision_of(j), parts[j].cost, moment.now};
-      Cancel({parts[j].limit, parts[j].KeyOf(hashes)}, taken, moment.now);
-    }
-    return kNothing;
   }
   return all;
+}
+
+// What each has to say if that was but a look.
+template <typename DecisionOf>
+[[gnu::noinline]] Ledger::AtOnce Ledger::RefuseAtOnce(std::span<const Part> parts, const Seen* seen,
+                                                      Instant now,
+                                                      DecisionOf decision_of) noexcept {
+  const bool all_buckets = std::all_of(parts.begin(), parts.end(), [](const Part& part) {
+    return part.limit->planned_.bucket != nullptr;
+  });
+  if (!all_buckets) return {.outcome = AtOnce::Outcome::kNothing};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].limit->planned_.WithBucket([&](const auto& bucket) {
+      std::uint64_t word = seen[i].before;
+      const auto trial = bucket.Try(word, parts[i].cost, bucket.TickAt(now));
+      bucket.TellLook(trial, parts[i].cost, decision_of(i));
+    });
+  }
+  return {.outcome = AtOnce::Outcome::kDenied};
+}
+
+template <typename DecisionOf>
+[[gnu::noinline]] void Ledger::GiveBackFirst(std::size_t count, std::span<const Part> parts,
+                                             std::span<const KeyHash> hashes, Instant now,
+                                             DecisionOf decision_of) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    Reservation taken{decision_of(i), parts[i].cost, now};
+    Cancel({parts[i].limit, parts[i].KeyOf(hashes)}, taken, now);
+  }
 }
 
 }  // namespace weir

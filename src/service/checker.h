@@ -86,6 +86,10 @@ struct ActiveRules {
 // kept keeps the rules it was made by. It must not outlive the Checker.
 class CheckReply {
  public:
+  CheckReply() = default;
+  CheckReply(const CheckReply&) = delete;  // what it tells may lie in it
+  CheckReply& operator=(const CheckReply&) = delete;
+
   // From now on `cluster` is asked for the limits that are shared, and `waiter` is told. Without it
   // such limits are this host's own.
   void Join(Cluster& cluster, CheckWaiter& waiter) {
@@ -231,7 +235,14 @@ class Checker {
   void Foresee(const CheckRequest& request, const rule::Values& values, const CheckReply& reply,
                Foreseen& foreseen);
   void Decide(const CheckRequest& request, const rule::Values& values, const Foreseen& foreseen,
-              Instant now, CheckReply& reply);
+              Instant now, CheckReply& reply) {
+    const ByPlan done = foreseen.by_plan ? DecideByPlan(foreseen, now, reply) : ByPlan::kNothing;
+    if (done == ByPlan::kAll) [[likely]] {
+      return;
+    }
+    if (done == ByPlan::kAllButShow) return ShowByPlan(request, values, foreseen, now, reply);
+    DecideByRules(request, values, foreseen, now, reply);
+  }
   // Makes room for the next of them. REQUIRES: no cluster is asked
   static void GoOn(CheckReply& reply) { reply.Clear(); }
   // Undoes what `reply` took, for a request that was to wait and whose sender has gone. Once.
@@ -281,9 +292,14 @@ class Checker {
   // after the fact: asks cost what the request does. `shared` is null of a limit of this host.
   template <typename Use>
   void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
-  // All of a check of which the plan is known and short. False, and nothing is done, if it takes
-  // more than that this time.
-  bool DecideByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply);
+  // What was done of a check of which the plan is known and short. Nothing if it takes more than
+  // the plan this time; what is done is counted.
+  enum class ByPlan : std::uint8_t { kAll, kAllButShow, kNothing };
+  ByPlan DecideByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply);
+  bool TakeByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply);
+  [[gnu::noinline]] bool IsBanned(const Foreseen& foreseen, Instant now);
+  void ShowByPlan(const CheckRequest& request, const rule::Values& values, const Foreseen& foreseen,
+                  Instant now, CheckReply& reply);
   // All of any other, or the next step of one that had to wait.
   void DecideByRules(const CheckRequest& request, const rule::Values& values,
                      const Foreseen& foreseen, Instant now, CheckReply& reply);

@@ -1,5 +1,7 @@
 // From a request to what is decided about it: by its plan, or by asking every rule.
+#include <algorithm>
 #include <cstddef>
+#include <vector>
 
 #include "base/check.h"
 #include "limiter/ledger_at_once.h"
@@ -39,14 +41,19 @@ void Checker::Foresee(const CheckRequest& request, const rule::Values& values,
   for (const Ledger::Part& part : plan->parts) *aim++ = ledger_->AimAt(part, foreseen.hashes);
 }
 
+bool Checker::IsBanned(const Foreseen& foreseen, Instant now) {
+  const std::vector<Ledger::Part>& bans = foreseen.plan->bans;
+  return std::any_of(bans.begin(), bans.end(), [&](const Ledger::Part& ban) {
+    return !ledger_->Peek({ban.limit, ban.KeyOf(foreseen.hashes)}, now);
+  });
+}
+
 // Inlined into its only caller: it is nearly all that is done.
-[[gnu::always_inline]] inline bool Checker::DecideByPlan(const Foreseen& foreseen, Instant now,
-                                                         CheckReply& reply) {
+[[gnu::always_inline]] inline bool Checker::TakeByPlan(const Foreseen& foreseen, Instant now,
+                                                       CheckReply& reply) {
   using Taken = Ledger::AtOnce::Outcome;
   const CheckPlan& plan = *foreseen.plan;
-  for (const Ledger::Part& ban : plan.bans) {
-    if (!ledger_->Peek({ban.limit, ban.KeyOf(foreseen.hashes)}, now)) return false;
-  }
+  if (!plan.bans.empty() && IsBanned(foreseen, now)) return false;
   Finding* const findings = reply.by_plan_.data();
   const Finding* const planned = plan.findings.data();
   const Ledger::AtOnce taken =
@@ -62,7 +69,7 @@ void Checker::Foresee(const CheckRequest& request, const rule::Values& values,
   if (!is_done) [[unlikely]] {
     return false;
   }
-  reply.told_ = {findings, plan.parts.size()};
+  reply.told_ = {findings, plan.findings.size()};
   if (taken.outcome == Taken::kDenied) [[unlikely]] {
     reply.refused_ = true;
     FindDecisive(reply);
@@ -81,16 +88,15 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values, In
   Decide(request, values, foreseen, now, reply);
 }
 
-void Checker::Decide(const CheckRequest& request, const rule::Values& values,
-                     const Foreseen& foreseen, Instant now, CheckReply& reply) {
-  if (!foreseen.by_plan || !DecideByPlan(foreseen, now, reply)) [[unlikely]] {
-    return DecideByRules(request, values, foreseen, now, reply);
-  }
-  if (!options_.observe) return;
+Checker::ByPlan Checker::DecideByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply) {
+  if (!TakeByPlan(foreseen, now, reply)) return ByPlan::kNothing;
+  if (!options_.observe) return ByPlan::kAll;
   CountCheck(*foreseen.plan, reply, *reply.space_, (*reply.rules_)->counters);
-  if (!watch_.IsTurn(now)) [[likely]] {
-    return;
-  }
+  return watch_.IsTurn(now) ? ByPlan::kAllButShow : ByPlan::kAll;
+}
+
+void Checker::ShowByPlan(const CheckRequest& request, const rule::Values& values,
+                         const Foreseen& foreseen, Instant now, CheckReply& reply) {
   reply.asked_rules_ = true;
   reply.found_ = foreseen.plan->found;
   Show(request, values, now, reply);
