@@ -11,11 +11,8 @@ FieldTexts& FieldTexts::OfThread() {
   return texts;
 }
 
-const FieldText* FieldTexts::FindBeside(const CheckReply& reply, std::uint64_t rules,
-                                        std::size_t place) {
+const FieldText* FieldTexts::Make(const CheckReply& reply, std::uint64_t rules, std::size_t place) {
   const std::span<const Finding> findings = reply.findings();
-  FieldText& beside = texts_[place ^ 1];
-  if (beside.IsOf(findings, rules)) return &beside;
   if (findings.size() > FieldText::kMostLimits) return nullptr;
   FieldText made;
   std::string policies = "RateLimit-Policy: ";
@@ -38,7 +35,7 @@ const FieldText* FieldTexts::FindBeside(const CheckReply& reply, std::uint64_t r
   made.rules_ = rules;
   made.policies_size_ = policies.size();
   std::copy(policies.begin(), policies.end(), made.policies_.begin());
-  beside = std::exchange(texts_[place], made);
+  texts_[place ^ 1] = std::exchange(texts_[place], made);
   return nullptr;
 }
 

@@ -84,7 +84,12 @@ class FieldTexts {
   const FieldText* Find(const CheckReply& reply, std::uint64_t rules) {
     const std::size_t place = PlaceOf(reply.findings());
     const FieldText& text = texts_[place];
-    return text.IsOf(reply.findings(), rules) ? &text : FindBeside(reply, rules, place);
+    if (text.IsOf(reply.findings(), rules)) [[likely]] {
+      return &text;
+    }
+    // Two that belong in one place are both remembered, side by side: they may come in turns.
+    const FieldText& beside = texts_[place ^ 1];
+    return beside.IsOf(reply.findings(), rules) ? &beside : Make(reply, rules, place);
   }
 
  private:
@@ -97,9 +102,9 @@ class FieldTexts {
     static_assert(kEntries == std::size_t{1} << 7);
     return (first * 3 + last) * 0x9E3779B97F4A7C15 >> (64 - 7);
   }
-  // Two that belong in one place are both remembered, side by side: they may come in turns.
-  [[gnu::noinline]] const FieldText* FindBeside(const CheckReply& reply, std::uint64_t rules,
-                                                std::size_t place);
+  // Null: what is made is found the next time.
+  [[gnu::noinline]] const FieldText* Make(const CheckReply& reply, std::uint64_t rules,
+                                          std::size_t place);
 
   std::array<FieldText, kEntries> texts_{};
 };

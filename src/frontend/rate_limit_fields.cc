@@ -64,6 +64,7 @@ void AddItems(const CheckReply& reply, const char (&field)[Size],  // NOLINT(*-a
 inline char* PutState(const Finding& finding, char* to) {
   to = WriteDecimal(FittingField(finding.decision.remaining), to);
   const Nanos time = UntilMore(finding.decision);
+  if (internal::IsUpTo(std::chrono::seconds(1), time)) return Put(to, ";t=1");
   if (time == Nanos::max()) return to;
   return WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
 }

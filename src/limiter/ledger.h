@@ -120,11 +120,14 @@ class Ledger {
     Permits remaining{UINT64_MAX};
   };
   // TakeAll() in the fewest steps, for who has no use for reservations (limiter/ledger_at_once.h).
-  // What part i has to say goes to `decision_of(i)`. REQUIRES: at most kMostAtOnce; `aims` are
-  // those of the parts
-  template <typename DecisionOf>
-  AtOnce TakeAtOnce(std::span<const Part> parts, const Aim* aims, std::span<const KeyHash> hashes,
-                    Instant now, const DecisionOf& decision_of) noexcept;
+  // `from` is small, to be copied, and knows:
+  //
+  //   parts()         what is taken from, at most kMostAtOnce
+  //   aims()          where their keys are, AimAt() of each
+  //   hashes()        what those were made of
+  //   DecisionOf(i)   where part i says what it has to say
+  template <typename From>
+  AtOnce TakeAtOnce(From from, Instant now) noexcept;
   [[nodiscard]] Decision Peek(const Ask& ask, Instant now) noexcept;
   Reservation Reserve(const Ask& ask, Instant now) noexcept;
   Decision Charge(const Ask& ask, Instant now) noexcept;
@@ -184,12 +187,10 @@ class Ledger {
                                               std::span<const KeyHash> hashes) const noexcept;
   static bool AdmitAtOnce(const Part& part, Instant now, std::uint64_t& word,
                           Decision& decision) noexcept;
-  template <typename DecisionOf>
-  static AtOnce RefuseAtOnce(std::span<const Part> parts, const Seen* seen, Instant now,
-                             DecisionOf decision_of) noexcept;
-  template <typename DecisionOf>
-  void GiveBackFirst(std::size_t count, std::span<const Part> parts,
-                     std::span<const KeyHash> hashes, Instant now, DecisionOf decision_of) noexcept;
+  template <typename From>
+  static AtOnce RefuseAtOnce(From from, const Seen* seen, Instant now) noexcept;
+  template <typename From>
+  void GiveBackFirst(std::size_t count, From from, Instant now) noexcept;
   bool TakeFromWords(std::span<const Ask> asks, std::span<Reservation> taken,
                      Timeline::Moment moment, Decision& all) noexcept;
   // Of a request that some refused: counts it in the others, where refusals count.

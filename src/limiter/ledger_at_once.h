@@ -29,10 +29,8 @@ namespace weir {
   return {&map.LineOf(key, 0), key.tag};
 }
 
-template <typename DecisionOf>
-[[gnu::always_inline]] inline Ledger::AtOnce Ledger::TakeAtOnce(
-    std::span<const Part> parts, const Aim* aims, std::span<const KeyHash> hashes, Instant now,
-    const DecisionOf& decision_of) noexcept {
+template <typename From>
+[[gnu::always_inline]] inline Ledger::AtOnce Ledger::TakeAtOnce(From from, Instant now) noexcept {
   constexpr AtOnce kNothing{.outcome = AtOnce::Outcome::kNothing};
   const Timeline::Moment moment = timeline_->FollowClock(now);
   if (moment.ahead != Nanos(0)) [[unlikely]] {
@@ -40,49 +38,52 @@ template <typename DecisionOf>
   }
   const std::uint64_t tick = ToNanos(moment.now);
   std::array<Seen, kMostAtOnce> all_seen;
+  Seen* seen = all_seen.data();
+  const Aim* aim = from.aims();
+  std::size_t i = 0;
   AtOnce all;
   bool admitted = true;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Part& part = parts[i];
-    const Aim& aim = aims[i];
+  for (const Part& part : from.parts()) {
     table::AtomicSlot* slot = nullptr;
-    if (const unsigned glance = aim.line->Glance(aim.tag); glance != 0) [[likely]] {
-      slot = &aim.line->SlotAtBit(glance);
+    if (const unsigned glance = aim->line->Glance(aim->tag); glance != 0) [[likely]] {
+      slot = &aim->line->SlotAtBit(glance);
     } else {
-      slot = LookAround(part, hashes);
+      slot = LookAround(part, from.hashes());
       if (slot == nullptr) return kNothing;  // it is new, or on another shelf
     }
     const std::uint64_t before = slot->word().load(std::memory_order_acquire);
     // Behind the word, as in Table::TryUpdate(); a glance may be wrong, too.
-    if (slot->tag() != aim.tag) return kNothing;
-    Seen& seen = all_seen[i];
-    seen.word = &slot->word();
-    seen.before = before;
-    Decision& decision = decision_of(i);
+    if (slot->tag() != aim->tag) return kNothing;
+    ++aim;
+    seen->word = &slot->word();
+    seen->before = before;
+    Decision& decision = from.DecisionOf(i++);
     if (before == 0) return kNothing;  // forgotten, or on another shelf
     if (part.plain != nullptr) [[likely]] {
       const algorithm::Bucket::Trial trial = part.plain->TryFitting(before, part.cost, tick);
-      seen.after = tick + trial.after;
+      seen->after = tick + trial.after;
+      ++seen;
       if (!part.plain->Admits(trial)) [[unlikely]] {
         admitted = false;
         continue;  // what there is to say then is worked out below
       }
       decision = part.plain->Allowed(trial, trial.after);
     } else {
-      seen.after = before;
-      if (!AdmitAtOnce(part, moment.now, seen.after, decision)) return kNothing;
+      seen->after = before;
+      if (!AdmitAtOnce(part, moment.now, seen->after, decision)) return kNothing;
+      ++seen;
       admitted &= decision.allowed();
     }
     if (decision.remaining < all.remaining) {
       all.remaining = decision.remaining;
-      all.least = static_cast<std::uint32_t>(i);
+      all.least = static_cast<std::uint32_t>(i - 1);
     }
   }
-  if (!admitted) return RefuseAtOnce(parts, all_seen.data(), moment.now, decision_of);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    Seen& seen = all_seen[i];
-    if (!seen.word->compare_exchange_strong(seen.before, seen.after, std::memory_order_acq_rel)) {
-      GiveBackFirst(i, parts, hashes, moment.now, decision_of);
+  if (!admitted) return RefuseAtOnce(from, all_seen.data(), moment.now);
+  for (Seen* next = all_seen.data(); next != seen; ++next) {
+    if (!next->word->compare_exchange_strong(next->before, next->after,
+                                             std::memory_order_acq_rel)) {
+      GiveBackFirst(static_cast<std::size_t>(next - all_seen.data()), from, moment.now);
       return kNothing;
     }
   }
@@ -90,10 +91,10 @@ template <typename DecisionOf>
 }
 
 // What each has to say if that was but a look.
-template <typename DecisionOf>
-[[gnu::noinline]] Ledger::AtOnce Ledger::RefuseAtOnce(std::span<const Part> parts, const Seen* seen,
-                                                      Instant now,
-                                                      DecisionOf decision_of) noexcept {
+template <typename From>
+[[gnu::noinline]] Ledger::AtOnce Ledger::RefuseAtOnce(From from, const Seen* seen,
+                                                      Instant now) noexcept {
+  const std::span<const Part> parts = from.parts();
   const bool all_buckets = std::all_of(parts.begin(), parts.end(), [](const Part& part) {
     return part.limit->planned_.bucket != nullptr;
   });
@@ -102,19 +103,18 @@ template <typename DecisionOf>
     parts[i].limit->planned_.WithBucket([&](const auto& bucket) {
       std::uint64_t word = seen[i].before;
       const auto trial = bucket.Try(word, parts[i].cost, bucket.TickAt(now));
-      bucket.TellLook(trial, parts[i].cost, decision_of(i));
+      bucket.TellLook(trial, parts[i].cost, from.DecisionOf(i));
     });
   }
   return {.outcome = AtOnce::Outcome::kDenied};
 }
 
-template <typename DecisionOf>
-[[gnu::noinline]] void Ledger::GiveBackFirst(std::size_t count, std::span<const Part> parts,
-                                             std::span<const KeyHash> hashes, Instant now,
-                                             DecisionOf decision_of) noexcept {
+template <typename From>
+[[gnu::noinline]] void Ledger::GiveBackFirst(std::size_t count, From from, Instant now) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
-    Reservation taken{decision_of(i), parts[i].cost, now};
-    Cancel({parts[i].limit, parts[i].KeyOf(hashes)}, taken, now);
+    const Part& part = from.parts()[i];
+    Reservation taken{from.DecisionOf(i), part.cost, now};
+    Cancel({part.limit, part.KeyOf(from.hashes())}, taken, now);
   }
 }
 

@@ -1,6 +1,7 @@
 // From a request to what is decided about it: by its plan, or by asking every rule.
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "base/check.h"
@@ -24,6 +25,22 @@ CheckPlans& Plans() {
   thread_local CheckPlans plans;
   return plans;
 }
+
+// What Ledger::TakeAtOnce() takes from.
+struct PlannedTake {
+  const Checker::Foreseen& foreseen;
+  const Finding* planned;
+  Finding* findings;
+
+  [[nodiscard]] std::span<const Ledger::Part> parts() const { return foreseen.plan->parts; }
+  [[nodiscard]] const Ledger::Aim* aims() const { return foreseen.aims.data(); }
+  [[nodiscard]] std::span<const KeyHash> hashes() const { return foreseen.hashes; }
+  [[nodiscard]] Decision& DecisionOf(std::size_t i) const {
+    findings[i].rule = planned[i].rule;
+    findings[i].limit = planned[i].limit;
+    return findings[i].decision;
+  }
+};
 
 }  // namespace
 
@@ -55,14 +72,8 @@ bool Checker::IsBanned(const Foreseen& foreseen, Instant now) {
   const CheckPlan& plan = *foreseen.plan;
   if (!plan.bans.empty() && IsBanned(foreseen, now)) return false;
   Finding* const findings = reply.by_plan_.data();
-  const Finding* const planned = plan.findings.data();
   const Ledger::AtOnce taken =
-      ledger_->TakeAtOnce(plan.parts, foreseen.aims.data(), foreseen.hashes, now,
-                          [findings, planned](std::size_t i) -> Decision& {
-                            findings[i].rule = planned[i].rule;
-                            findings[i].limit = planned[i].limit;
-                            return findings[i].decision;
-                          });
+      ledger_->TakeAtOnce(PlannedTake{foreseen, plan.findings.data(), findings}, now);
   // Whom to ban is found out the long way, and so is all that this way does not know.
   const bool is_done =
       taken.outcome == Taken::kAllowed || (taken.outcome == Taken::kDenied && plan.bans.empty());
