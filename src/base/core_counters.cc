@@ -80,6 +80,13 @@ void CoreCounters::AddSlowly(Line line, std::size_t column, std::uint64_t more) 
   cells[line.place][column].fetch_add(more, std::memory_order_relaxed);
 }
 
+CoreCounters::Cell* CoreCounters::CellOf(Line line, std::size_t column) noexcept {
+  const std::uint32_t thread = ThreadNumber::Mine();
+  if (thread == ThreadNumber::kShared) return nullptr;
+  Cells* cells = PadOf(thread, line.pad);
+  return cells != nullptr ? &cells[line.place][column] : nullptr;
+}
+
 CoreCounters::Cells* CoreCounters::PadOf(std::uint32_t thread, std::uint32_t pad) noexcept {
   // Compared and swapped because of the number that is shared: its threads may be here together.
   Row* row = rows_[thread].load(kAcquire);

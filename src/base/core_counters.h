@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 
 namespace weir {
 
@@ -54,6 +53,9 @@ class CoreCounters {
     std::uint32_t place = 0;
   };
   using Sums = std::array<std::uint64_t, kColumns>;
+  // A counter as one thread has it. That thread alone writes there, so no locked instruction is
+  // needed.
+  using Cell = std::atomic<std::uint64_t>;
 
   CoreCounters() noexcept;
   ~CoreCounters();
@@ -72,8 +74,7 @@ class CoreCounters {
     const std::uint32_t thread = ThreadNumber::IfTaken();
     if (thread < ThreadNumber::kShared) [[likely]] {
       if (Cells* pad = rows_[thread].load(kAcquire)->pads[line.pad].load(kAcquire)) [[likely]] {
-        // This thread alone writes here, so no locked instruction is needed.
-        std::atomic<std::uint64_t>& cell = pad[line.place][column];
+        Cell& cell = pad[line.place][column];
         cell.store(cell.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
         return;
       }
@@ -81,19 +82,13 @@ class CoreCounters {
     AddSlowly(line, column, more);
   }
 
-  // Add() of one in each of several lines.
-  void AddEach(std::span<const Line> lines, std::size_t column) noexcept {
-    const std::uint32_t thread = ThreadNumber::IfTaken();
-    Row* const row = thread < ThreadNumber::kShared ? rows_[thread].load(kAcquire) : &no_pads;
-    for (const Line line : lines) {
-      if (Cells* pad = row->pads[line.pad].load(kAcquire)) [[likely]] {
-        std::atomic<std::uint64_t>& cell = pad[line.place][column];
-        cell.store(cell.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-      } else {
-        AddSlowly(line, column, 1);
-      }
-    }
+  // Add() of one there.
+  static void AddOne(Cell& cell) noexcept {
+    cell.store(cell.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
+  // That of the calling thread, for it to count in as long as it lives and this is there; null if
+  // it has none of its own.
+  [[nodiscard]] Cell* CellOf(Line line, std::size_t column) noexcept;
 
   // All that was counted before the call, by any thread; some of what is counted meanwhile.
   [[nodiscard]] Sums Read(Line line) const noexcept;
@@ -103,7 +98,7 @@ class CoreCounters {
   static constexpr std::uint32_t kFirstPad = 256;  // lines
   static constexpr int kFirstPadBits = std::bit_width(kFirstPad);
   static constexpr std::size_t kPads = 32 - 8 + 1;
-  struct alignas(64) Cells : std::array<std::atomic<std::uint64_t>, kColumns> {};
+  struct alignas(64) Cells : std::array<Cell, kColumns> {};
   // Of one thread.
   struct Row {
     std::array<std::atomic<Cells*>, kPads> pads{};

@@ -36,15 +36,19 @@ TEST(CoreCountersTest, AColumnOfALineCountsByItself) {
   EXPECT_EQ(counters.Read(CoreCounters::LineOf(1)), CoreCounters::Sums{});
 }
 
-TEST(CoreCountersTest, SeveralLinesAreCountedInAtOnce) {
+TEST(CoreCountersTest, AThreadMayCountInACellOfItsOwnWithoutLookingForIt) {
   CoreCounters counters;
-  const std::vector<CoreCounters::Line> lines = {
-      CoreCounters::LineOf(0), CoreCounters::LineOf(10'000), CoreCounters::LineOf(3)};
-  for (int i = 0; i < 3; ++i) counters.AddEach(lines, 2);
-  counters.Add(lines[0], 2);
-  EXPECT_EQ(counters.Read(lines[0])[2], 4U);
-  EXPECT_EQ(counters.Read(lines[1])[2], 3U);
-  EXPECT_EQ(counters.Read(lines[2])[2], 3U);
+  const CoreCounters::Line near = CoreCounters::LineOf(0);
+  const CoreCounters::Line far = CoreCounters::LineOf(10'000);
+  for (const CoreCounters::Line line : {near, far}) {
+    CoreCounters::Cell* const cell = counters.CellOf(line, 2);
+    ASSERT_NE(cell, nullptr);
+    for (int i = 0; i < 3; ++i) CoreCounters::AddOne(*cell);
+  }
+  counters.Add(near, 2);
+  std::thread([&] { CoreCounters::AddOne(*counters.CellOf(far, 2)); }).join();
+  EXPECT_EQ(counters.Read(near)[2], 4U);
+  EXPECT_EQ(counters.Read(far)[2], 4U);
   EXPECT_EQ(counters.Read(CoreCounters::LineOf(1)), CoreCounters::Sums{});
 }
 

@@ -22,13 +22,16 @@ inline bool SameFew(std::string_view one, std::string_view other) {
   return true;
 }
 
-// The same of two texts of one size, which is eight at least.
-[[gnu::always_inline]] inline bool SameWords(const char* one, const char* other, std::size_t size) {
-  if (size <= ByteBlock::kSize) {
-    const std::size_t last = size - kWordBytes;
-    return ((LoadWord(one) ^ LoadWord(other)) | (LoadWord(one + last) ^ LoadWord(other + last))) ==
-           0;
-  }
+// The same of two texts of one size, which is eight to sixteen.
+[[gnu::always_inline]] inline bool SameTwoWords(const char* one, const char* other,
+                                                std::size_t size) {
+  const std::size_t last = size - kWordBytes;
+  return ((LoadWord(one) ^ LoadWord(other)) | (LoadWord(one + last) ^ LoadWord(other + last))) == 0;
+}
+
+// Sixteen at least.
+[[gnu::always_inline]] inline bool SameBlocks(const char* one, const char* other,
+                                              std::size_t size) {
   const auto same = [&](std::size_t at) {
     return ByteBlock(one + at).Equal(ByteBlock(other + at));
   };
@@ -37,6 +40,11 @@ inline bool SameFew(std::string_view one, std::string_view other) {
     if (same(at) != kAllMarks) return false;
   }
   return (same(0) & same(last)) == kAllMarks;
+}
+
+// Eight at least.
+[[gnu::always_inline]] inline bool SameWords(const char* one, const char* other, std::size_t size) {
+  return size <= ByteBlock::kSize ? SameTwoWords(one, other, size) : SameBlocks(one, other, size);
 }
 
 }  // namespace weir

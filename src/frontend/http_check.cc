@@ -1,10 +1,12 @@
 // /check and /peek: may this request pass, by the rules?
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/same_few.h"
 #include "base/text.h"
 #include "frontend/allowed_answer.h"
 #include "frontend/http_session.h"
@@ -20,7 +22,7 @@ constexpr std::string_view kCheck = "/check";
 constexpr std::string_view kPeek = "/peek";
 
 // "/check" and what lies behind it, but not "/checkout".
-bool IsBelow(std::string_view prefix, std::string_view path) {
+[[gnu::always_inline]] inline bool IsBelow(std::string_view prefix, std::string_view path) {
   return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
 }
 
@@ -62,7 +64,7 @@ bool HttpSession::Join(std::size_t end, Instant now, std::vector<Asked>& run, Pr
       TellCheck(CheckRequest::Intent::kTake, To(), progress, out);
       return true;
     }
-  } else if (name != space->name()) {
+  } else if (!SameFew(name, space->name())) {
     return false;
   }
   Asked& asked = run.emplace_back(*space, end);
@@ -74,17 +76,34 @@ bool HttpSession::Join(std::size_t end, Instant now, std::vector<Asked>& run, Pr
 
 void HttpSession::AnswerRun(Instant now, std::vector<Asked>& run, Progress& progress,
                             std::string& out) {
+  if (run.empty()) return;
   const wire::HttpReplyTo to{.date = date_field_};
+  const std::uint64_t rules = reply_.space()->serial();
+  // Answers that are as usual, all of which are appended at once.
+  std::array<char, kMostInRun * kRoomForAllowed> usual;
+  char* usual_end = usual.data();
+  const auto append = [&] {
+    out.append(usual.data(), usual_end);
+    usual_end = usual.data();
+  };
   std::uint64_t left = run.size();
   for (const Asked& asked : run) {
     if (left-- != run.size()) Checker::GoOn(reply_);
     checker_.Decide({}, asked.values, asked.foreseen, now, reply_);
+    if (reply_.allowed() && reply_.wait() == Nanos(0) && options_.fields == FieldStyle::kDraft10) {
+      if (char* const end = PutAllowed(reply_, rules, date_field_, usual_end)) [[likely]] {
+        usual_end = end;
+        continue;
+      }
+    }
+    append();
     TellCheck(CheckRequest::Intent::kTake, to, progress, out);
     if (progress.then == Then::kGoOn) continue;
     progress.consumed = asked.end;  // what follows is read again, when it is its turn
     progress.requests -= left;
     break;
   }
+  append();
   run.clear();
 }
 
@@ -134,9 +153,6 @@ void HttpSession::TellCheck(CheckRequest::Intent intent, const wire::HttpReplyTo
   }
   // Who only looks is told at once.
   const bool waits = reply_.wait() > Nanos(0) && intent == CheckRequest::Intent::kTake;
-  const bool is_usual = !waits && to.keep_alive && to.version == wire::HttpVersion::k11 &&
-                        options_.fields == FieldStyle::kDraft10;
-  if (is_usual && AppendAllowed(reply_, rules, date_field_, out)) return;
   HttpReply answer(waits ? held_ : out, 200, to);
   AddFields(reply_, rules, options_.fields, answer.row());
   if (IsRefusedInShadow(reply_)) {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
+#include <utility>
+
+#include "frontend/rate_limit_fields.h"
+#include "wire/resp_reply.h"
 
 namespace weir {
 
@@ -11,19 +14,25 @@ LimitTexts& LimitTexts::OfThread() {
   return texts;
 }
 
-void LimitTexts::Make(const CheckReply& reply, const Finding& finding, std::uint64_t rules,
-                      LimitText& text) {
-  // Of our own making: letters, digits and - _ . / only, so it needs no escapes.
-  std::string whole = '"' + finding.rule->rule->name + '"';
-  const std::size_t name_size = whole.size();
-  whole += reply.PolicyOf(finding);
-  if (whole.size() > LimitText::kMost) return;
-  text.rules_ = rules;
-  text.rule_ = finding.rule;
-  text.limit_ = finding.limit;
-  text.name_size_ = static_cast<std::uint32_t>(name_size);
-  text.size_ = static_cast<std::uint32_t>(whole.size());
-  std::copy(whole.begin(), whole.end(), text.text_.begin());
+const LimitText* LimitTexts::FindBeside(const Finding& finding, std::uint64_t rules,
+                                        std::size_t place) {
+  LimitText& beside = texts_[place ^ 1];
+  if (beside.IsOf(finding, rules)) return &beside;
+  std::string whole;
+  {
+    wire::RespWriter writer(whole, wire::RespVersion::k2);
+    writer.Bulk(finding.rule->rule->name);
+    writer.Integer(static_cast<std::int64_t>(QuotaOf(*finding.limit).count));
+  }
+  if (whole.size() > LimitText::kMost) return nullptr;
+  LimitText made;
+  made.rules_ = rules;
+  made.rule_ = finding.rule;
+  made.limit_ = finding.limit;
+  made.size_ = whole.size();
+  std::copy(whole.begin(), whole.end(), made.text_.begin());
+  beside = std::exchange(texts_[place], made);
+  return nullptr;
 }
 
 }  // namespace weir

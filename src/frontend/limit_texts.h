@@ -1,7 +1,7 @@
-// What the fields of an answer say of a limit each time, remembered: the same few limits decide
-// nearly everything.
+// What an answer to a Redis client says of a limit each time, remembered: the same few limits
+// decide nearly everything.
 //
-//   "api";q=100;w=60
+//   $3 CR LF api CR LF :100 CR LF
 //
 // Thread safety: none; a thread has its own, LimitTexts::OfThread().
 #pragma once
@@ -15,32 +15,31 @@
 
 namespace weir {
 
-// Copied in whole blocks: what stands behind the text is written too, and is nothing.
+// The name of its rule, and how many it lets through. Copied in whole blocks: what stands behind
+// the text is written too, and is nothing.
 class alignas(128) LimitText {
  public:
   static constexpr std::size_t kMost = 64;  // bytes
 
-  // Its rule's name in quotes, and the policy behind it. Returns where it ends. REQUIRES: room for
-  // kMost
-  char* PutPolicy(char* to) const { return PutBytes(to, size_); }
-  // The name in quotes alone.
-  char* PutName(char* to) const { return PutBytes(to, name_size_); }
+  // Returns where it ends. REQUIRES: room for kMost
+  char* Put(char* to) const {
+    std::memcpy(to, text_.data(), kMost / 2);
+    if (size_ > kMost / 2) std::memcpy(to + kMost / 2, text_.data() + kMost / 2, kMost / 2);
+    return to + size_;
+  }
 
  private:
   friend class LimitTexts;
 
-  char* PutBytes(char* to, std::size_t size) const {
-    std::memcpy(to, text_.data(), kMost / 2);
-    if (size > kMost / 2) std::memcpy(to + kMost / 2, text_.data() + kMost / 2, kMost / 2);
-    return to + size;
+  [[nodiscard]] bool IsOf(const Finding& finding, std::uint64_t rules) const {
+    return limit_ == finding.limit && rule_ == finding.rule && rules_ == rules;
   }
 
   // Whose it is: pointers alone may be those of other rules later.
   std::uint64_t rules_ = 0;
   const rule::CompiledRule* rule_ = nullptr;
   const Limit* limit_ = nullptr;
-  std::uint32_t name_size_ = 0;
-  std::uint32_t size_ = 0;
+  std::size_t size_ = 0;
   std::array<char, kMost> text_{};
 };
 
@@ -48,16 +47,13 @@ class LimitTexts {
  public:
   static LimitTexts& OfThread();
 
-  // `rules`: the serial number of the namespace (rule::Space) that `reply` was made by. Null if it
+  // `rules`: the serial number of the namespace (rule::Space) that the finding is from. Null if it
   // is not known yet: it is the next time, unless it is too long or another one takes its place.
-  // What is found stays as it is until one is not found. REQUIRES: the finding has a limit
-  const LimitText* Find(const CheckReply& reply, const Finding& finding, std::uint64_t rules) {
-    LimitText& text = texts_[PlaceOf(finding)];
-    if (text.limit_ == finding.limit && text.rule_ == finding.rule && text.rules_ == rules) {
-      return &text;
-    }
-    Make(reply, finding, rules, text);
-    return nullptr;
+  // What is found stays as it is until the next call. REQUIRES: the finding has a limit
+  const LimitText* Find(const Finding& finding, std::uint64_t rules) {
+    const std::size_t place = PlaceOf(finding);
+    const LimitText& text = texts_[place];
+    return text.IsOf(finding, rules) ? &text : FindBeside(finding, rules, place);
   }
 
  private:
@@ -71,8 +67,9 @@ class LimitTexts {
     static_assert(sizeof(rule::CompiledRule) >= kApart && sizeof(Limit) >= kApart);
     return (rule * 3 + limit) / kApart % kEntries;
   }
-  static void Make(const CheckReply& reply, const Finding& finding, std::uint64_t rules,
-                   LimitText& text);
+  // Two that belong in one place are both remembered, side by side: they may come in turns.
+  [[gnu::noinline]] const LimitText* FindBeside(const Finding& finding, std::uint64_t rules,
+                                                std::size_t place);
 
   std::array<LimitText, kEntries> texts_{};
 };

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 
 #include "base/check.h"
 #include "base/copy_few.h"
 #include "base/time.h"
-#include "frontend/limit_texts.h"
+#include "frontend/field_texts.h"
 #include "rule/rule_reader.h"
 
 namespace weir {
@@ -59,10 +60,11 @@ void AddItems(const CheckReply& reply, const char (&field)[Size],  // NOLINT(*-a
   if (!is_first) row.Text("\r\n");
 }
 
-// What is left, and until when: behind a name.
+// What is left, and until when: behind a name and "r=".
 inline char* PutState(const Finding& finding, char* to) {
-  to = WriteDecimal(FittingField(finding.decision.remaining), Put(to, ";r="));
+  to = WriteDecimal(FittingField(finding.decision.remaining), to);
   const Nanos time = UntilMore(finding.decision);
+  if (internal::IsUpTo(std::chrono::seconds(1), time)) return Put(to, ";t=1");
   if (time == Nanos::max()) return to;
   return WriteDecimal(NotNegative(SecondsUp(time)), Put(to, ";t="));
 }
@@ -71,7 +73,8 @@ inline char* PutState(const Finding& finding, char* to) {
 void AddAnyDraft10(const CheckReply& reply, TextRow& row) {
   AddItems(reply, "RateLimit-Policy: ", row,
            [&](const Finding& finding, char* to) { return PutText(to, reply.PolicyOf(finding)); });
-  AddItems(reply, "RateLimit: ", row, PutState);
+  AddItems(reply, "RateLimit: ", row,
+           [](const Finding& finding, char* to) { return PutState(finding, Put(to, ";r=")); });
 }
 
 // The limit that decides, alone: these forms have no room for more.
@@ -101,31 +104,22 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name) {
 }
 
 char* PutFewDraft10(const CheckReply& reply, std::uint64_t rules, char* to) {
-  constexpr std::size_t kFew = 4;
   constexpr std::size_t kRoomForState = 48;
-  static_assert(kRoomForFewDraft10 >= 64 + kFew * (2 * LimitText::kMost + kRoomForState) + 64);
+  static_assert(kRoomForFewDraft10 >=
+                FieldText::kMostPolicies +
+                    FieldText::kMostLimits * (FieldText::kMostName + kRoomForState));
   static_assert(kRoomForFewDraft10 <= TextRow::kMostReserved);
+  const std::span<const Finding> findings = reply.findings();
+  if (findings.empty()) return to;
   if (rules == 0) return nullptr;
-  LimitTexts& known = LimitTexts::OfThread();
-  // Put together on the way, to be copied behind the policies.
-  std::array<char, kFew*(LimitText::kMost + kRoomForState)> states;
-  char* states_end = states.data();
-  std::size_t left = kFew;
-  char* const begin = to;
-  to = Put(to, "RateLimit-Policy: ");
-  for (const Finding& finding : reply.findings()) {
-    if (!IsTold(finding)) continue;
-    const LimitText* const text = left-- > 0 ? known.Find(reply, finding, rules) : nullptr;
-    if (text == nullptr) return nullptr;
+  const FieldText* const text = FieldTexts::OfThread().Find(reply, rules);
+  if (text == nullptr) return nullptr;
+  to = text->PutPolicies(to);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
     // A comma behind each: the last is overwritten.
-    to = Put(text->PutPolicy(to), ", ");
-    states_end = Put(PutState(finding, text->PutName(states_end)), ", ");
+    to = Put(PutState(findings[i], text->PutName(i, to)), ", ");
   }
-  if (left == kFew) return begin;
-  to = Put(to - 2, "\r\nRateLimit: ");
-  const auto size = static_cast<std::size_t>(states_end - states.data()) - 2;
-  CopyFew(to, states.data(), size);
-  return Put(to + size, "\r\n");
+  return Put(to - 2, "\r\n");
 }
 
 Permits QuotaOf(const Limit& limit) { return PolicyOf(limit).quota; }

@@ -31,8 +31,8 @@ std::optional<FieldStyle> FieldStyleOf(std::string_view name);
 // helps. `rules`: the serial number of the namespace (rule::Space) that it was made by; 0: none.
 void AddFields(const CheckReply& reply, std::uint64_t rules, FieldStyle style, TextRow& row);
 
-// The fields of kDraft10, written where there is room for so much, if they are of a few limits
-// whose texts are known: most of the time. Returns where they end; null if it is not so.
+// The fields of kDraft10, written where there is room for so much, if they are of a few limits, all
+// enforced, whose texts are known: most of the time. Returns where they end; null if it is not so.
 inline constexpr std::size_t kRoomForFewDraft10 = 840;
 char* PutFewDraft10(const CheckReply& reply, std::uint64_t rules, char* to);
 

@@ -192,6 +192,37 @@ TEST(RespAgainCostTest, ACostWithoutAttributesIsAnsweredHoweverOften) {
   }
 }
 
+// Also where two take each other's place among those that are remembered, and by other rules of the
+// same names.
+TEST(RespAgainTest, ALimitIsToldAlikeWhetherItsTextIsRememberedOrNot) {
+  const std::unique_ptr<Checker> checker = MakeChecker();
+  const RespOptions options;
+  RespSession session(*checker, options);
+  for (const int factor : {1, 3}) {
+    std::string text = "namespace: shop\nrules:\n";
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i <= 120; ++i) {
+      names.push_back("n" + std::string(i, 'a'));
+      text += "- {name: " + names.back() + ", match: {path: /" + names.back() +
+              "}, limit: fixed_window " + std::to_string(i * i * factor) + "00/1h}\n";
+    }
+    rule::Problems problems;
+    auto set = rule::ReadRules(text, "test.yaml", problems);
+    ASSERT_TRUE(set) << problems.front().ToString();
+    ASSERT_TRUE(checker->Publish({std::move(*set)}, "test").empty());
+    for (std::size_t round = 1; round <= 4; ++round) {
+      for (std::size_t i = 1; i <= names.size(); ++i) {
+        const std::string& name = names[i - 1];
+        std::string out;
+        session.Serve(Encoded({"WEIR.CHECK", "shop", "path", "/" + name}), kStart, out);
+        const std::string begin = "*7\r\n:1\r\n$" + std::to_string(name.size()) + "\r\n" + name +
+                                  "\r\n:" + std::to_string(i * i * factor) + "00\r\n:";
+        ASSERT_EQ(out.substr(0, begin.size()), begin) << round;
+      }
+    }
+  }
+}
+
 // --- the shape itself
 
 class CheckShapeTest : public testing::Test {

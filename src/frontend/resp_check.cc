@@ -11,6 +11,7 @@
 #include "base/ascii.h"
 #include "base/text.h"
 #include "frontend/check_shape.h"
+#include "frontend/limit_texts.h"
 #include "frontend/rate_limit_fields.h"
 #include "frontend/resp_session.h"
 #include "service/policy.h"
@@ -24,11 +25,9 @@ constexpr std::string_view kCost = "COST";
 // In capitals only, as values come in any case.
 bool IsNext(std::string_view text) { return text == CheckShape::kNext; }
 
-// Of a rule whose answer is written in one go.
-constexpr std::size_t kShortName = 128;
-// Of seven parts, one of them such a name.
-constexpr std::size_t kShortAnswer = 7 * RespWriter::kMostOfNumber + kShortName + 2 + 4;
-static_assert(kShortAnswer <= TextRow::kMostReserved);
+// Of a limit whose text is known.
+constexpr std::size_t kUsualAnswer = 6 * RespWriter::kMostOfNumber + LimitText::kMost;
+static_assert(kUsualAnswer <= TextRow::kMostReserved);
 
 std::int64_t LimitOf(const Finding& finding) {
   return finding.limit != nullptr ? static_cast<std::int64_t>(QuotaOf(*finding.limit).count) : 0;
@@ -40,15 +39,14 @@ std::int64_t LimitOf(const Finding& finding) {
 [[gnu::always_inline]] inline void RespSession::TellOne(const CheckReply& decided,
                                                         RespWriter& reply) {
   const Finding* const decisive = decided.decisive();
+  if (decisive == nullptr || decisive->limit == nullptr) return TellSeldom(decided, reply);
+  const LimitText* const text = LimitTexts::OfThread().Find(*decisive, decided.space()->serial());
+  if (text == nullptr) return TellSeldom(decided, reply);
   const bool allowed = decided.allowed();
-  const std::string_view rule =
-      decisive != nullptr ? std::string_view(decisive->rule->rule->name) : std::string_view();
-  if (decisive == nullptr || rule.size() > kShortName) return TellSeldom(decided, reply);
   // Each number is worked out where it is written: so few have to be kept meanwhile.
-  char* to = reply.Reserve(kShortAnswer);
+  char* to = reply.Reserve(kUsualAnswer);
   to = allowed ? Put(to, "*7\r\n:1\r\n") : Put(to, "*7\r\n:0\r\n");
-  to = RespWriter::PutBulk(to, rule);
-  to = RespWriter::PutInteger(to, LimitOf(*decisive));
+  to = text->Put(to);
   to = RespWriter::PutInteger(to, static_cast<std::int64_t>(decided.remaining().count));
   to = RespWriter::PutInteger(to, allowed ? 0 : MillisUp(decisive->decision.retry_after));
   to = RespWriter::PutInteger(to, MillisUp(decisive->decision.reset_after));

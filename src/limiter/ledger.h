@@ -90,16 +90,26 @@ class Ledger {
   // One key under one limit, where all but the values that the key is made of is known beforehand.
   struct Part {
     const Entered* limit = nullptr;
-    KeyHash
-        offset{};  // of the key from the hash of its values: added to one half, xored to the other
+    // Of the key from the hash of its values: added to one half, xored to the other.
+    KeyHash offset{};
     Permits cost{1};
-    std::uint32_t values = 0;  // which of the hashes
+    std::uint32_t values = 0;                       // which of the hashes
+    std::uint16_t kind = 0;                         // of the limit
+    const algorithm::PlainBucket* plain = nullptr;  // the limit, if it is one and the cost fits
 
     [[nodiscard]] KeyHash KeyOf(std::span<const KeyHash> hashes) const noexcept {
       const KeyHash& hash = hashes[values];
       return {hash.low + offset.low, hash.high ^ offset.high};
     }
   };
+  static Part PartOf(const Entered& limit, KeyHash offset, Permits cost, std::uint32_t values);
+  // Where the key of a part is looked for.
+  struct Aim {
+    table::Line* line;
+    std::uint64_t tag;
+  };
+  // Also asks for the memory there.
+  [[nodiscard]] Aim AimAt(const Part& part, std::span<const KeyHash> hashes) const noexcept;
   static constexpr std::size_t kMostAtOnce = 8;
   struct AtOnce {
     enum class Outcome : std::uint8_t {
@@ -112,10 +122,14 @@ class Ledger {
     Permits remaining{UINT64_MAX};
   };
   // TakeAll() in the fewest steps, for who has no use for reservations (limiter/ledger_at_once.h).
-  // What part i has to say goes to `decision_of(i)`. REQUIRES: at most kMostAtOnce
-  template <typename DecisionOf>
-  AtOnce TakeAtOnce(std::span<const Part> parts, std::span<const KeyHash> hashes, Instant now,
-                    const DecisionOf& decision_of) noexcept;
+  // `from` is small, to be copied, and knows:
+  //
+  //   parts()         what is taken from, at most kMostAtOnce
+  //   aims()          where their keys are, AimAt() of each
+  //   hashes()        what those were made of
+  //   DecisionOf(i)   where part i says what it has to say
+  template <typename From>
+  AtOnce TakeAtOnce(From from, Instant now) noexcept;
   [[nodiscard]] Decision Peek(const Ask& ask, Instant now) noexcept;
   Reservation Reserve(const Ask& ask, Instant now) noexcept;
   Decision Charge(const Ask& ask, Instant now) noexcept;
@@ -162,6 +176,23 @@ class Ledger {
   template <typename Step>
   auto Change(const Ask& ask, Instant now, const Step& step) noexcept;
   Reservation ReserveAt(const Ask& ask, Nanos patience, Timeline::Moment moment) noexcept;
+  // A key as it was looked at, and what its word is to become.
+  struct Seen {
+    std::atomic<std::uint64_t>* word;
+    std::uint64_t before;
+    std::uint64_t after;
+  };
+  // What seldom is part of TakeAtOnce(): the slot of a key that is not in its line, null if it is
+  // nowhere; what a limit says that is no plain bucket, false if it takes more steps; all of a
+  // refusal; and to give back what the first were taken from, where another came in between.
+  [[nodiscard]] table::AtomicSlot* LookAround(const Part& part,
+                                              std::span<const KeyHash> hashes) const noexcept;
+  static bool AdmitAtOnce(const Part& part, Instant now, std::uint64_t& word,
+                          Decision& decision) noexcept;
+  template <typename From>
+  static AtOnce RefuseAtOnce(From from, const Seen* seen, Instant now) noexcept;
+  template <typename From>
+  void GiveBackFirst(std::size_t count, From from, Instant now) noexcept;
   bool TakeFromWords(std::span<const Ask> asks, std::span<Reservation> taken,
                      Timeline::Moment moment, Decision& all) noexcept;
   // Of a request that some refused: counts it in the others, where refusals count.

@@ -8,6 +8,7 @@
 // and what was taken by then is given back.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -19,98 +20,102 @@
 
 namespace weir {
 
-template <typename DecisionOf>
-[[gnu::always_inline]] inline Ledger::AtOnce Ledger::TakeAtOnce(
-    std::span<const Part> parts, std::span<const KeyHash> hashes, Instant now,
-    const DecisionOf& decision_of) noexcept {
-  // A key as it was looked at, and what its word is to become.
-  struct Seen {
-    std::atomic<std::uint64_t>* word;
-    std::uint64_t before;
-    std::uint64_t after;
-  };
+[[gnu::always_inline]] inline Ledger::Aim Ledger::AimAt(
+    const Part& part, std::span<const KeyHash> hashes) const noexcept {
+  const table::Table::Map map = words_->map();
+  const KeyHash hash = part.KeyOf(hashes);
+  const table::Key key = map.KeyOf(hash.low, hash.high, part.kind);
+  map.Prefetch(key);
+  return {&map.LineOf(key, 0), key.tag};
+}
+
+template <typename From>
+[[gnu::always_inline]] inline Ledger::AtOnce Ledger::TakeAtOnce(From from, Instant now) noexcept {
   constexpr AtOnce kNothing{.outcome = AtOnce::Outcome::kNothing};
   const Timeline::Moment moment = timeline_->FollowClock(now);
   if (moment.ahead != Nanos(0)) [[unlikely]] {
     return kNothing;
   }
-  const table::Table::Map map = words_->map();
   const std::uint64_t tick = ToNanos(moment.now);
   std::array<Seen, kMostAtOnce> all_seen;
+  Seen* seen = all_seen.data();
+  const Aim* aim = from.aims();
+  std::size_t i = 0;
   AtOnce all;
   bool admitted = true;
-  bool all_buckets = true;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Part& part = parts[i];
-    const Planned& planned = part.limit->planned_;
-    const KeyHash hash = part.KeyOf(hashes);
-    const table::Key key = map.KeyOf(hash.low, hash.high, planned.kind);
-    table::AtomicSlot* slot = map.Glance(key);
-    if (slot == nullptr || slot->tag() != key.tag) [[unlikely]] {
-      slot = map.LookAround(key);
+  for (const Part& part : from.parts()) {
+    table::AtomicSlot* slot = nullptr;
+    if (const unsigned glance = aim->line->Glance(aim->tag); glance != 0) [[likely]] {
+      slot = &aim->line->SlotAtBit(glance);
+    } else {
+      slot = LookAround(part, from.hashes());
       if (slot == nullptr) return kNothing;  // it is new, or on another shelf
     }
-    Seen& seen = all_seen[i];
-    seen.word = &slot->word();
-    seen.before = seen.after = seen.word->load(std::memory_order_acquire);
-    // Behind the word, as in Table::TryUpdate(). A word of 0 is forgotten, or on another shelf.
-    if (slot->tag() != key.tag || seen.before == 0) [[unlikely]] {
-      return kNothing;
-    }
-    Decision& decision = decision_of(i);
-    if (planned.plain && planned.plain->Fits(part.cost)) [[likely]] {
-      const algorithm::PlainBucket& bucket = *planned.plain;
-      const algorithm::Bucket::Trial trial = bucket.TryFitting(seen.before, part.cost, tick);
-      seen.after = tick + trial.after;
-      if (!bucket.Admits(trial)) [[unlikely]] {
+    const std::uint64_t before = slot->word().load(std::memory_order_acquire);
+    // Behind the word, as in Table::TryUpdate(); a glance may be wrong, too.
+    if (slot->tag() != aim->tag) return kNothing;
+    ++aim;
+    seen->word = &slot->word();
+    seen->before = before;
+    Decision& decision = from.DecisionOf(i++);
+    if (before == 0) return kNothing;  // forgotten, or on another shelf
+    if (part.plain != nullptr) [[likely]] {
+      const algorithm::Bucket::Trial trial = part.plain->TryFitting(before, part.cost, tick);
+      seen->after = tick + trial.after;
+      ++seen;
+      if (!part.plain->Admits(trial)) [[unlikely]] {
         admitted = false;
         continue;  // what there is to say then is worked out below
       }
-      decision = bucket.Allowed(trial, trial.after);
-    } else if (planned.bucket != nullptr) {
-      planned.WithBucket([&](const auto& bucket) {
-        const auto trial = bucket.Try(seen.after, part.cost, bucket.TickAt(moment.now));
-        bucket.Tell(trial, part.cost, decision);
-      });
-      admitted &= decision.allowed();
-      if (decision.wait != Nanos(0)) return kNothing;
+      decision = part.plain->Allowed(trial, trial.after);
     } else {
-      if (part.limit->shelf_->has_records() || planned.plan.counts_refusals()) return kNothing;
-      decision = Shelf::AdmitWord(planned, part.cost, moment.now, seen.after);
-      if (decision.wait != Nanos(0)) return kNothing;
+      seen->after = before;
+      if (!AdmitAtOnce(part, moment.now, seen->after, decision)) return kNothing;
+      ++seen;
       admitted &= decision.allowed();
-      all_buckets = false;
     }
     if (decision.remaining < all.remaining) {
       all.remaining = decision.remaining;
-      all.least = static_cast<std::uint32_t>(i);
+      all.least = static_cast<std::uint32_t>(i - 1);
     }
   }
-  if (!admitted) [[unlikely]] {
-    if (!all_buckets) return kNothing;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      parts[i].limit->planned_.WithBucket([&](const auto& bucket) {
-        std::uint64_t word = all_seen[i].before;
-        const auto trial = bucket.Try(word, parts[i].cost, bucket.TickAt(moment.now));
-        bucket.TellLook(trial, parts[i].cost, decision_of(i));
-      });
+  if (!admitted) return RefuseAtOnce(from, all_seen.data(), moment.now);
+  for (Seen* next = all_seen.data(); next != seen; ++next) {
+    if (!next->word->compare_exchange_strong(next->before, next->after,
+                                             std::memory_order_acq_rel)) {
+      GiveBackFirst(static_cast<std::size_t>(next - all_seen.data()), from, moment.now);
+      return kNothing;
     }
-    all.outcome = AtOnce::Outcome::kDenied;
-    return all;
-  }
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    Seen& seen = all_seen[i];
-    if (seen.word->compare_exchange_strong(seen.before, seen.after, std::memory_order_acq_rel))
-        [[likely]] {
-      continue;
-    }
-    for (std::size_t j = 0; j < i; ++j) {
-      Reservation taken{decision_of(j), parts[j].cost, moment.now};
-      Cancel({parts[j].limit, parts[j].KeyOf(hashes)}, taken, moment.now);
-    }
-    return kNothing;
   }
   return all;
+}
+
+// What each has to say if that was but a look.
+template <typename From>
+[[gnu::noinline]] Ledger::AtOnce Ledger::RefuseAtOnce(From from, const Seen* seen,
+                                                      Instant now) noexcept {
+  const std::span<const Part> parts = from.parts();
+  const bool all_buckets = std::all_of(parts.begin(), parts.end(), [](const Part& part) {
+    return part.limit->planned_.bucket != nullptr;
+  });
+  if (!all_buckets) return {.outcome = AtOnce::Outcome::kNothing};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].limit->planned_.WithBucket([&](const auto& bucket) {
+      std::uint64_t word = seen[i].before;
+      const auto trial = bucket.Try(word, parts[i].cost, bucket.TickAt(now));
+      bucket.TellLook(trial, parts[i].cost, from.DecisionOf(i));
+    });
+  }
+  return {.outcome = AtOnce::Outcome::kDenied};
+}
+
+template <typename From>
+[[gnu::noinline]] void Ledger::GiveBackFirst(std::size_t count, From from, Instant now) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    const Part& part = from.parts()[i];
+    Reservation taken{from.DecisionOf(i), part.cost, now};
+    Cancel({part.limit, part.KeyOf(from.hashes())}, taken, now);
+  }
 }
 
 }  // namespace weir

@@ -13,6 +13,40 @@ namespace weir {
 
 using algorithm::Plan;
 
+Ledger::Part Ledger::PartOf(const Entered& limit, KeyHash offset, Permits cost,
+                            std::uint32_t values) {
+  const Planned& planned = limit.planned_;
+  const bool is_plain = planned.plain && planned.plain->Fits(cost);
+  return {.limit = &limit,
+          .offset = offset,
+          .cost = cost,
+          .values = values,
+          .kind = planned.kind,
+          .plain = is_plain ? &*planned.plain : nullptr};
+}
+
+table::AtomicSlot* Ledger::LookAround(const Part& part,
+                                      std::span<const KeyHash> hashes) const noexcept {
+  const table::Table::Map map = words_->map();
+  const KeyHash hash = part.KeyOf(hashes);
+  return map.LookAround(map.KeyOf(hash.low, hash.high, part.kind));
+}
+
+bool Ledger::AdmitAtOnce(const Part& part, Instant now, std::uint64_t& word,
+                         Decision& decision) noexcept {
+  const Planned& planned = part.limit->planned_;
+  if (planned.bucket != nullptr) {
+    planned.WithBucket([&](const auto& bucket) {
+      const auto trial = bucket.Try(word, part.cost, bucket.TickAt(now));
+      bucket.Tell(trial, part.cost, decision);
+    });
+  } else {
+    if (part.limit->shelf_->has_records() || planned.plan.counts_refusals()) return false;
+    decision = Shelf::AdmitWord(planned, part.cost, now, word);
+  }
+  return decision.wait == Nanos(0);
+}
+
 // TakeAll() in the fewest steps, where the state of all limits is one word, all keys are known and
 // nobody is to wait: nearly always. False if that is not so, if another request came between look
 // and taking, or if a limit that is no bucket may have more to say to a refusal.

@@ -175,13 +175,27 @@ TEST_F(ConcurrentLedgerTakeTest, ManyThreadsTakeFromTwoLimitsWhatThereIsAndNotOn
 }
 
 TEST_F(ConcurrentLedgerTakeTest, WhoTakesAtOnceAndHasToGiveUpHasTakenNothing) {
-  const std::array<KeyHash, 2> hashes = {{asks_[0].key, asks_[1].key}};
-  const std::array<Ledger::Part, 2> parts = {
-      {{.limit = less_.get(), .values = 0}, {.limit = more_.get(), .values = 1}}};
+  struct Keys {
+    std::array<KeyHash, 2> hashes;
+    std::array<Ledger::Part, 2> parts;
+    std::array<Ledger::Aim, 2> aims;
+  };
+  struct From {
+    const Keys* keys;
+    Decision* decisions;
+    [[nodiscard]] std::span<const Ledger::Part> parts() const { return keys->parts; }
+    [[nodiscard]] const Ledger::Aim* aims() const { return keys->aims.data(); }
+    [[nodiscard]] std::span<const KeyHash> hashes() const { return keys->hashes; }
+    [[nodiscard]] Decision& DecisionOf(std::size_t i) const { return decisions[i]; }
+  };
+  Keys keys = {.hashes = {{asks_[0].key, asks_[1].key}},
+               .parts = {Ledger::PartOf(*less_, {}, Permits{1}, 0),
+                         Ledger::PartOf(*more_, {}, Permits{1}, 1)},
+               .aims = {}};
+  for (std::size_t i = 0; i < 2; ++i) keys.aims[i] = ledger_->AimAt(keys.parts[i], keys.hashes);
   ExpectExactly([&] {
     std::array<Decision, 2> decisions;
-    const Ledger::AtOnce taken = ledger_->TakeAtOnce(
-        parts, hashes, kStart, [&](std::size_t i) -> Decision& { return decisions[i]; });
+    const Ledger::AtOnce taken = ledger_->TakeAtOnce(From{&keys, decisions.data()}, kStart);
     if (taken.outcome == Ledger::AtOnce::Outcome::kNothing) return TakeAll();
     return taken.outcome == Ledger::AtOnce::Outcome::kAllowed;
   });

@@ -59,7 +59,7 @@ class Timeline {
     if (ahead >= 0 && ahead <= kOften && !set_back) [[likely]] {
       return {now, Nanos(0)};
     }
-    return Follow(now);
+    return FollowFar(now);
   }
 
   // Durations in a decision count from the moment; the caller's clock is still behind it.
@@ -81,6 +81,8 @@ class Timeline {
   }
 
  private:
+  // Apart, so that what is inlined for all others is short.
+  [[gnu::noinline]] Moment FollowFar(Instant now) noexcept { return Follow(now); }
   Moment Wait(std::int64_t asked, std::int64_t at, std::int64_t latest) noexcept {
     if (latest - at <= memory_ns_.load(std::memory_order_relaxed))
       return {Instant(Nanos(latest)), Nanos(latest - at)};

@@ -121,14 +121,19 @@ class Values {
     values_[number] = {value.data(), value.size()};
   }
   void Finish() {
-    if (Has(Schema::kIpNumber)) ip_ = Address::Parse((*this)[Schema::kIpNumber]);
+    if (!Has(Schema::kIpNumber)) return;
+    const std::string_view text = Present(Schema::kIpNumber);
+    if (!Address::ParseV4(text, ip_.emplace())) ip_ = Address::Parse(text);
   }
   [[nodiscard]] bool Has(Schema::Number number) const { return (present_ >> number & 1) != 0; }
   // A bit for each that is there.
   [[nodiscard]] std::uint64_t present() const { return present_; }
   // Empty if absent.
   [[nodiscard]] std::string_view operator[](Schema::Number number) const {
-    if (!Has(number)) return {};
+    return Has(number) ? Present(number) : std::string_view();
+  }
+  // REQUIRES: it is there.
+  [[nodiscard]] std::string_view Present(Schema::Number number) const {
     return {values_[number].data, values_[number].size};
   }
   // `ip` as an address, if it is one.

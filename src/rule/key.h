@@ -93,29 +93,37 @@ class KeyBytes {
   return true;
 }
 
+inline KeyHash HashOf(const void* data, std::size_t size, std::uint64_t seed) {
+  const XXH128_hash_t hashed = XXH3_128bits_withSeed(data, size, seed);
+  return {hashed.low64, hashed.high64};
+}
+
+// HashValues() of several. Apart, so that what is inlined for one is short.
+[[gnu::noinline]] inline std::optional<KeyHash> HashSeveral(std::span<const CompiledKeyPart> key,
+                                                            const Values& values,
+                                                            std::uint64_t seed) {
+  KeyBytes bytes(key.size(), seed);
+  if (!AddKey(key, values, bytes)) return std::nullopt;
+  return HashOf(bytes.bytes().data(), bytes.bytes().size(), seed);
+}
+
 // The hash of the values of `key`: the same for all counters that count by the same attributes.
 // Nothing if the request lacks one of them: then it has no such key.
 [[gnu::always_inline]] inline std::optional<KeyHash> HashValues(
     std::span<const CompiledKeyPart> key, const Values& values, std::uint64_t seed) {
-  const auto hash = [seed](const void* data, std::size_t size) {
-    const XXH128_hash_t hashed = XXH3_128bits_withSeed(data, size, seed);
-    return KeyHash{hashed.low64, hashed.high64};
-  };
   if (key.size() == 1) [[likely]] {
     const CompiledKeyPart& part = key[0];
     if (part.is_address) {
       if (!values.ip()) return std::nullopt;
       const Address& ip = *values.ip();
       const Address masked = ip.Masked(ip.is_v4() ? part.bits.v4 : part.bits.v6);
-      return hash(masked.bytes().data(), masked.bytes().size());
+      return HashOf(masked.bytes().data(), masked.bytes().size(), seed);
     }
     if (!values.Has(part.attribute)) return std::nullopt;
-    const std::string_view value = values[part.attribute];
-    return hash(value.data(), value.size());
+    const std::string_view value = values.Present(part.attribute);
+    return HashOf(value.data(), value.size(), seed);
   }
-  KeyBytes bytes(key.size(), seed);
-  if (!AddKey(key, values, bytes)) return std::nullopt;
-  return hash(bytes.bytes().data(), bytes.bytes().size());
+  return HashSeveral(key, values, seed);
 }
 
 // The key of these values in a counter. Both the hash and the counter's number are as good as

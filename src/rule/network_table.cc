@@ -54,6 +54,20 @@ void NetworkTable::Add(const Network& network, std::uint32_t number,
   const Words words(network.address());
   length->marks |= words.Mark();
   literals.Add(length->set, words.text(), number);
+  NoteBeginnings(network);
+}
+
+void NetworkTable::NoteBeginnings(const Network& network) {
+  constexpr unsigned kMappedBits = 96;  // in front of an address of IPv4
+  const bool is_v4 = network.address().is_v4();
+  Beginnings& beginnings = is_v4 ? v4_beginnings_ : v6_beginnings_;
+  beginnings.resize((std::size_t{1} << kBeginningBits) / 64);
+  const unsigned bits = network.bits() - (is_v4 ? kMappedBits : 0);
+  const unsigned first = BeginningOf(network.address(), is_v4);
+  const unsigned count = 1U << (kBeginningBits - std::min(bits, kBeginningBits));
+  for (unsigned beginning = first; beginning < first + count; ++beginning) {
+    beginnings[beginning / 64] |= std::uint64_t{1} << beginning % 64;
+  }
 }
 
 void NetworkTable::Find(const LiteralTable& table, const Address& address, Hits& hits) const {

@@ -39,6 +39,10 @@ class PatternIndex {
   void Find(std::string_view value, Hits& hits) const;
   // The same where the value was read as an address before.
   void Find(std::string_view value, const std::optional<Address>& address, Hits& hits) const;
+  // False if that finds nothing, as for most addresses.
+  [[nodiscard]] bool MayMatch(const Address& address) const {
+    return has_texts_ || networks_.MayHold(address);
+  }
 
  private:
   // What a text leads to that a value begins with.

@@ -6,27 +6,33 @@
 
 namespace weir::rule {
 
-RequestClasses::RequestClasses(const ClassScheme& scheme) : scheme_(scheme), entries_(kEntries) {
+RequestClasses::RequestClasses(const ClassScheme& scheme) : scheme_(scheme), steps_(kPlaces) {
   WEIR_CHECK(scheme.is_usable());
   asked_.reserve(scheme.asked_.size());
   for (const auto& [attribute, patterns] : scheme.asked_) {
     asked_.push_back({attribute, ValueClasses(patterns)});
   }
+  Open(0);
 }
 
-std::size_t RequestClasses::PlaceOf(const Signs& signs) {
-  std::uint64_t sum = signs.present * 0x9E3779B97F4A7C15;
-  std::uint64_t factor = 0xD6E8FEB86659FD93;
-  for (const std::uint64_t classes : signs.classes) {
-    sum += classes * factor;
-    factor = factor * 0x2545F4914F6CDD1D + 2;  // known when this is compiled
+const RequestClasses::Shape* RequestClasses::Open(std::uint64_t present) {
+  if (const auto known = shapes_.find(present); known != shapes_.end()) {
+    return last_ = &known->second;
   }
-  static_assert(kEntries == std::size_t{1} << 10);
-  return (sum ^ sum >> 32) * 0x9E3779B97F4A7C15 >> (64 - 10);
+  if (shapes_.size() == kMost) {
+    is_full_ = true;
+    return nullptr;
+  }
+  Shape& shape = shapes_[present];
+  shape.present = present;
+  shape.start = next_state_++;
+  for (Asked& asked : asked_) {
+    if ((present >> asked.attribute & 1) != 0) shape.asked.push_back(&asked);
+  }
+  return last_ = &shape;
 }
 
 RequestClasses::Class RequestClasses::NetworksOf(const Values& values) {
-  if (!scheme_.networks_) return ValueClasses::kFirst;
   Hits hits;
   scheme_.networks_->Find(values[Schema::kIpNumber], values.ip(), hits);
   if (hits.empty()) return ValueClasses::kFirst;
@@ -42,48 +48,53 @@ RequestClasses::Class RequestClasses::NetworksOf(const Values& values) {
   return by_networks_.emplace(in_networks_, next).first->second;
 }
 
-std::uint32_t RequestClasses::Of(const Values& values) {
-  Signs signs;
-  signs.present = values.present();
-  Class network = ValueClasses::kAbsent;
-  if (values.Has(Schema::kIpNumber)) {
-    if (!values.ip()) return kNone;  // something else stands where an address should
-    network = NetworksOf(values);
-    if (network == ValueClasses::kUnknown) return kNone;
+[[gnu::always_inline]] inline bool RequestClasses::Go(std::uint32_t& state, Class known,
+                                                      std::uint32_t& numbers) {
+  const std::uint32_t from = state << 16 | known;
+  const std::size_t place = PlaceOf(from);
+  if (steps_[place].from == from) [[likely]] {
+    state = steps_[place].to;
+    return true;
   }
-  std::uint64_t word = network;
-  std::size_t words = 0;
-  std::size_t in_word = 1;
-  for (Asked& asked : asked_) {
-    Class value_class = ValueClasses::kAbsent;
-    if (values.Has(asked.attribute)) {
-      value_class = asked.classes.Of(values[asked.attribute]);
-      if (value_class == ValueClasses::kUnknown) return kNone;
-    }
-    word = word << 16 | value_class;
-    if (++in_word == 4) {
-      signs.classes[words++] = word;
-      word = 0;
-      in_word = 0;
-    }
-  }
-  if (in_word != 0) signs.classes[words] = word;
-  for (std::size_t place = PlaceOf(signs);; place = (place + 1) % kEntries) {
-    const Entry& entry = entries_[place];
-    if (entry.number == kNone) return Add(signs);
-    if (entry.signs == signs) return entry.number;
-  }
+  state = Learn(place, from, numbers);
+  return state != kNone;
 }
 
-std::uint32_t RequestClasses::Add(const Signs& signs) {
-  if (count_ == kMost) {
+std::uint32_t RequestClasses::Of(const Values& values) {
+  const Shape* shape = last_;
+  if (shape->present != values.present()) [[unlikely]] {
+    shape = Open(values.present());
+    if (shape == nullptr) return kNone;
+  }
+  Class networks = ValueClasses::kAbsent;
+  if (values.Has(Schema::kIpNumber)) {
+    if (!values.ip()) return kNone;  // something else stands where an address should
+    networks = ValueClasses::kFirst;
+    if (scheme_.networks_ && scheme_.networks_->MayMatch(*values.ip())) {
+      networks = NetworksOf(values);
+      if (networks == ValueClasses::kUnknown) return kNone;
+    }
+  }
+  State state = shape->start;
+  for (Asked* const asked : shape->asked) {
+    const Class known = asked->classes.Of(values.Present(asked->attribute));
+    if (known == ValueClasses::kUnknown) return kNone;
+    if (!Go(state, known, next_state_)) return kNone;
+  }
+  return Go(state, networks, next_class_) ? state : kNone;
+}
+
+std::uint32_t RequestClasses::Learn(std::size_t place, std::uint32_t from, std::uint32_t& numbers) {
+  for (; steps_[place].from != kNone; place = (place + 1) % kPlaces) {
+    if (steps_[place].from == from) return steps_[place].to;
+  }
+  if (step_count_ == kMostSteps || next_class_ == kMost) {
     is_full_ = true;
     return kNone;
   }
-  std::size_t place = PlaceOf(signs);
-  while (entries_[place].number != kNone) place = (place + 1) % kEntries;
-  entries_[place] = {signs, count_};
-  return count_++;
+  ++step_count_;
+  steps_[place] = {from, numbers++};
+  return steps_[place].to;
 }
 
 }  // namespace weir::rule

@@ -69,6 +69,26 @@ TEST_F(RequestClassesTest, AnEmptyValueIsNotAnAbsentOne) {
   EXPECT_NE(Of({}), Of({{"plan", ""}}));
 }
 
+TEST_F(RequestClassesTest, RequestsWithOtherAttributesInTurnsKeepTheirClasses) {
+  Use("  - {name: a, match: {path: '/api/**'}, by: [user], limit: 1/s}\n"
+      "  - {name: b, match: {plan: gold, ip: [0.0.0.0/2, '::/1']}, limit: 1/s}\n");
+  const std::vector<std::vector<Attribute>> requests = {
+      {},
+      {{"path", "/api/1"}},
+      {{"path", "/api/1"}, {"user", "ann"}},
+      {{"path", "/api/1"}, {"user", "ann"}, {"ip", "10.0.0.1"}},
+      {{"path", "/api/1"}, {"user", "ann"}, {"ip", "192.0.2.1"}},
+      {{"path", "/api/1"}, {"user", "ann"}, {"ip", "fe80::1"}},
+      {{"plan", "gold"}, {"ip", "2001:db8::1"}},
+      {{"plan", "iron"}, {"ip", "2001:db8::1"}}};
+  std::vector<std::uint32_t> first;
+  for (const auto& request : requests) first.push_back(Of(request));
+  for (std::size_t i = 0; i < requests.size(); ++i) EXPECT_EQ(Of(requests[i]), first[i]) << i;
+  EXPECT_EQ(first[4], first[5]) << "in no network";
+  first.erase(first.begin() + 5);
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i], i) << "each is another";
+}
+
 TEST_F(RequestClassesTest, ExpressionsThatMayBeginWithAnythingMakeTheSchemeUseless) {
   const auto book = BookOf("  - {name: a, match: {path: {regex: '.*[.]php'}}, limit: 1/s}\n");
   EXPECT_FALSE(book->Find("shop")->classes().is_usable());

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/same_few.h"
 
 namespace weir::rule {
 namespace {
@@ -249,6 +250,14 @@ std::unique_ptr<const Rulebook> Rulebook::Compile(std::vector<RuleSet> sets, Pro
 }
 
 const Space* Rulebook::Find(std::string_view space) const {
+  // Where there are a few, to look at each costs less than to search. Most books have one.
+  constexpr std::size_t kFew = 3;
+  if (spaces_.size() <= kFew) {
+    for (const auto& [name, found] : spaces_) {
+      if (SameFew(name, space)) return &found;
+    }
+    return nullptr;
+  }
   const auto found = spaces_.find(space);
   return found != spaces_.end() ? &found->second : nullptr;
 }

@@ -49,12 +49,37 @@ class ValueClasses {
       if (row >= kSettled) return static_cast<Class>(row);
       at += kWordBytes;
     }
-    for (; at != end; ++at) {
-      const std::uint32_t next = cells[row + static_cast<unsigned char>(*at)];
-      if (next >= kSettled) return next != kNotKnown ? static_cast<Class>(next) : Learn(value);
-      row = next;
+    // One at a time, each of which knows its place: nothing has to be counted.
+    const auto step = [&](std::size_t before_end) {
+      row = cells[std::size_t{row} + static_cast<unsigned char>(*(end - before_end))];
+      return row < kSettled;
+    };
+    switch (end - at) {
+      case 7:
+        if (!step(7)) break;
+        [[fallthrough]];
+      case 6:
+        if (!step(6)) break;
+        [[fallthrough]];
+      case 5:
+        if (!step(5)) break;
+        [[fallthrough]];
+      case 4:
+        if (!step(4)) break;
+        [[fallthrough]];
+      case 3:
+        if (!step(3)) break;
+        [[fallthrough]];
+      case 2:
+        if (!step(2)) break;
+        [[fallthrough]];
+      case 1:
+        if (!step(1)) break;
+        [[fallthrough]];
+      default:
+        return classes_[row / kRow];
     }
-    return classes_[row / kRow];
+    return row != kNotKnown ? static_cast<Class>(row) : Learn(value);
   }
 
   [[nodiscard]] std::size_t rows() const { return sets_.size(); }

@@ -46,7 +46,7 @@ class Planner {
       AddParts(rule, counter, allowance);
     }
     const bool has_a_say = !plan_.findings.empty() && plan_.findings.back().rule == &rule;
-    if (has_a_say) plan_.counters.push_back(active_.counters.LineOf(rule));
+    if (has_a_say) plan_.allowed.push_back(active_.counters.CellOf(rule, RuleOutcome::kAllowed));
     return true;
   }
 
@@ -56,16 +56,13 @@ class Planner {
     const KeyHash in_counter = rule::KeyIn(counter.id ^ allowance.salt, KeyHash{0, 0});
     const std::uint32_t values = NumberOf(counter.key);
     if (rule.rule->exceed.what == rule::Exceed::kBan) {
-      plan_.bans.push_back({.limit = active_.bans.at(rule.rule->exceed.time).get(),
-                            .offset = Derive(in_counter, kBan),
-                            .values = values});
+      plan_.bans.push_back(Ledger::PartOf(*active_.bans.at(rule.rule->exceed.time),
+                                          Derive(in_counter, kBan), Permits{1}, values));
     }
     for (std::size_t i = 0; i < allowance.limits.size(); ++i) {
       const std::uint32_t number = allowance.limits[i];
-      plan_.parts.push_back({.limit = active_.limits[number].get(),
-                             .offset = Derive(in_counter, i),
-                             .cost = rule.rule->cost.fixed,
-                             .values = values});
+      plan_.parts.push_back(Ledger::PartOf(*active_.limits[number], Derive(in_counter, i),
+                                           rule.rule->cost.fixed, values));
       plan_.findings.push_back(
           {&rule, &active_.book->limits()[number], {}, Finding::Why::kLimit, true});
     }
@@ -122,7 +119,11 @@ const CheckPlan* CheckPlans::Add(const ActiveRules& active, const rule::Space& s
   plan->is_short = std::all_of(plan->found.begin(), plan->found.end(), [&](std::uint32_t number) {
     return planner.Add(space.rules()[number]);
   });
-  plan->counters.push_back(active.counters.LineOf(space));
+  plan->allowed.push_back(active.counters.CellOf(space, RequestOutcome::kAllowed));
+  plan->is_counted_short =
+      !plan->findings.empty() &&
+      std::all_of(plan->allowed.begin(), plan->allowed.end(),
+                  [](const CoreCounters::Cell* cell) { return cell != nullptr; });
   return last_->plans.emplace_back(std::move(plan)).get();
 }
 

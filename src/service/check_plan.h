@@ -34,7 +34,8 @@ struct CheckPlan {
   std::vector<Ledger::Part> bans;            // who is banned there is for the long way
   std::vector<Ledger::Part> parts;           // one for each limit of each counter
   std::vector<Finding> findings;             // of each part, without what it will say
-  std::vector<CoreCounters::Line> counters;  // that count what it allows
+  std::vector<CoreCounters::Cell*> allowed;  // where this thread counts what it allows
+  bool is_counted_short = false;             // and that is all there is to count
 };
 
 class CheckPlans {

@@ -44,11 +44,10 @@ std::unique_ptr<const ActiveRules> NoRules() {
 
 }  // namespace
 
-void CheckReply::Clear() {
+void CheckReply::ForgetRules() {
+  asked_rules_ = false;
   allowed_by_ = nullptr;
-  refused_ = false;
   wait_ = Nanos(0);
-  decisive_ = nullptr;
   findings_.clear();
   found_.clear();
   enforced_.clear();
@@ -200,15 +199,16 @@ void Checker::Ask(const CheckRequest& request, const rule::Values& values, Insta
   }
   if (reply.cluster_ != nullptr && reply.is_waiting()) return;
   if (!reply.shared_shadow_.empty()) TakeOverSharedShadow(reply);
+  reply.told_ = reply.findings_;
   // Mostly all that was found was taken at once, and it is known what has the least left.
   const bool is_known = reply.findings_.size() == reply.enforced_.asks.size() && !reply.refused_;
   if (!is_known) FindDecisive(reply);
 }
 
-void Checker::FindDecisive(CheckReply& reply) const {
+void Checker::FindDecisive(CheckReply& reply) {
   const Finding* decisive = nullptr;
   Permits least{UINT64_MAX};
-  for (const Finding& finding : reply.findings_) {
+  for (const Finding& finding : reply.told_) {
     if (!finding.enforced) continue;
     least = std::min(least, finding.decision.remaining);
     if (decisive == nullptr || Outweighs(finding.decision, decisive->decision)) {

@@ -86,6 +86,10 @@ struct ActiveRules {
 // kept keeps the rules it was made by. It must not outlive the Checker.
 class CheckReply {
  public:
+  CheckReply() = default;
+  CheckReply(const CheckReply&) = delete;  // what it tells may lie in it
+  CheckReply& operator=(const CheckReply&) = delete;
+
   // From now on `cluster` is asked for the limits that are shared, and `waiter` is told. Without it
   // such limits are this host's own.
   void Join(Cluster& cluster, CheckWaiter& waiter) {
@@ -116,7 +120,7 @@ class CheckReply {
   [[nodiscard]] const rule::CompiledRule* allowed_by() const { return allowed_by_; }
   // An allowed request acts this long from now.
   [[nodiscard]] Nanos wait() const { return wait_; }
-  [[nodiscard]] std::span<const Finding> findings() const { return findings_; }
+  [[nodiscard]] std::span<const Finding> findings() const { return told_; }
   // What can be taken right after without waiting: the least that an enforced rule has left, which
   // of a refusal need not be the one that decides. REQUIRES: decisive() is not null
   [[nodiscard]] Permits remaining() const { return remaining_; }
@@ -158,16 +162,28 @@ class CheckReply {
       return std::span(taken).first(asks.size());
     }
   };
-  void Clear();
+  void Clear() {
+    refused_ = false;
+    told_ = {};
+    decisive_ = nullptr;
+    if (asked_rules_) ForgetRules();
+  }
+  void ForgetRules();
 
   std::optional<Published<ActiveRules>::Reading> rules_;
   const rule::Space* space_ = nullptr;
-  const rule::CompiledRule* allowed_by_ = nullptr;
   bool refused_ = false;
-  Nanos wait_{0};
-  std::vector<Finding> findings_;
+  std::span<const Finding> told_;
   const Finding* decisive_ = nullptr;  // one of them
   Permits remaining_{};
+  // If a plan was all it took: what was found, from the first on.
+  std::array<Finding, Ledger::kMostAtOnce> by_plan_;
+
+  // Otherwise every rule was asked, and from here on something is to be cleared.
+  bool asked_rules_ = false;
+  const rule::CompiledRule* allowed_by_ = nullptr;
+  Nanos wait_{0};
+  std::vector<Finding> findings_;
 
   // On the way to it; kept for the next time.
   std::vector<std::uint32_t> found_;
@@ -212,12 +228,21 @@ class Checker {
   // and whose memory is then on its way. Good as long as `reply` has the rules of one Open().
   struct Foreseen {
     const CheckPlan* plan = nullptr;  // null: its class cannot be told
+    bool by_plan = false;             // the plan may be all it takes, and this is known:
     std::array<KeyHash, Ledger::kMostAtOnce> hashes;
+    std::array<Ledger::Aim, Ledger::kMostAtOnce> aims;
   };
   void Foresee(const CheckRequest& request, const rule::Values& values, const CheckReply& reply,
                Foreseen& foreseen);
   void Decide(const CheckRequest& request, const rule::Values& values, const Foreseen& foreseen,
-              Instant now, CheckReply& reply);
+              Instant now, CheckReply& reply) {
+    const ByPlan done = foreseen.by_plan ? DecideByPlan(foreseen, now, reply) : ByPlan::kNothing;
+    if (done == ByPlan::kAll) [[likely]] {
+      return;
+    }
+    if (done == ByPlan::kAllButShow) return ShowByPlan(request, values, foreseen, now, reply);
+    DecideByRules(request, values, foreseen, now, reply);
+  }
   // Makes room for the next of them. REQUIRES: no cluster is asked
   static void GoOn(CheckReply& reply) { reply.Clear(); }
   // Undoes what `reply` took, for a request that was to wait and whose sender has gone. Once.
@@ -248,9 +273,6 @@ class Checker {
     return reply.cluster_ == nullptr && !request.cost &&
            request.intent == CheckRequest::Intent::kTake;
   }
-  // The plan, and if it is short the hashes.
-  void FindPlan(const CheckRequest& request, const rule::Values& values, const CheckReply& reply,
-                Foreseen& foreseen) const;
 
   // A counter of a rule that a request has a key for.
   struct Hit {
@@ -270,9 +292,17 @@ class Checker {
   // after the fact: asks cost what the request does. `shared` is null of a limit of this host.
   template <typename Use>
   void ForEachAsk(const CheckRequest& request, Instant now, const Use& use) const;
-  // All of a check of which the plan is known and short. False, and nothing is done, if it takes
-  // more than that this time.
-  bool DecideByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply);
+  // What was done of a check of which the plan is known and short. Nothing if it takes more than
+  // the plan this time; what is done is counted.
+  enum class ByPlan : std::uint8_t { kAll, kAllButShow, kNothing };
+  ByPlan DecideByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply);
+  bool TakeByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply);
+  [[gnu::noinline]] bool IsBanned(const Foreseen& foreseen, Instant now);
+  void ShowByPlan(const CheckRequest& request, const rule::Values& values, const Foreseen& foreseen,
+                  Instant now, CheckReply& reply);
+  // All of any other, or the next step of one that had to wait.
+  void DecideByRules(const CheckRequest& request, const rule::Values& values,
+                     const Foreseen& foreseen, Instant now, CheckReply& reply);
   // Every rule that was found.
   void Ask(const CheckRequest& request, const rule::Values& values, Instant now, CheckReply& reply);
   void Collect(const Hit& hit, const rule::Values& values, Instant now, CheckReply& reply);
@@ -284,7 +314,7 @@ class Checker {
   static void AskShared(CheckRequest::Intent intent, SharedAsks& asks, CheckReply& reply);
   void TakeOverShared(CheckRequest::Intent intent, Instant now, CheckReply& reply);
   static void TakeOverSharedShadow(CheckReply& reply);
-  void FindDecisive(CheckReply& reply) const;
+  static void FindDecisive(CheckReply& reply);
   void Look(const CheckReply::Asks& asks, Instant now, CheckReply& reply);
   void LookOnly(CheckRequest::Intent intent, Instant now, CheckReply& reply);
   void TakeEnforced(Instant now, CheckReply& reply);

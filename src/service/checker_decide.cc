@@ -1,5 +1,8 @@
 // From a request to what is decided about it: by its plan, or by asking every rule.
+#include <algorithm>
 #include <cstddef>
+#include <span>
+#include <vector>
 
 #include "base/check.h"
 #include "limiter/ledger_at_once.h"
@@ -23,56 +26,103 @@ CheckPlans& Plans() {
   return plans;
 }
 
-}  // namespace
+// What Ledger::TakeAtOnce() takes from.
+struct PlannedTake {
+  const Checker::Foreseen& foreseen;
+  const Finding* planned;
+  Finding* findings;
 
-// Inlined into its two callers: a plan is found for every check.
-[[gnu::always_inline]] inline void Checker::FindPlan(const CheckRequest& request,
-                                                     const rule::Values& values,
-                                                     const CheckReply& reply,
-                                                     Foreseen& foreseen) const {
-  foreseen.plan = Plans().Find(**reply.rules_, *reply.space_, values);
-  if (foreseen.plan == nullptr || !foreseen.plan->is_short || !MayBeShort(request, reply)) return;
-  KeyHash* hash = foreseen.hashes.data();
-  for (const auto& key : foreseen.plan->values) {
-    *hash++ = *rule::HashValues(key, values, ledger_->seed());
+  [[nodiscard]] std::span<const Ledger::Part> parts() const { return foreseen.plan->parts; }
+  [[nodiscard]] const Ledger::Aim* aims() const { return foreseen.aims.data(); }
+  [[nodiscard]] std::span<const KeyHash> hashes() const { return foreseen.hashes; }
+  [[nodiscard]] Decision& DecisionOf(std::size_t i) const {
+    findings[i].rule = planned[i].rule;
+    findings[i].limit = planned[i].limit;
+    return findings[i].decision;
   }
-}
+};
+
+}  // namespace
 
 void Checker::Foresee(const CheckRequest& request, const rule::Values& values,
                       const CheckReply& reply, Foreseen& foreseen) {
-  FindPlan(request, values, reply, foreseen);
-  if (foreseen.plan == nullptr || !foreseen.plan->is_short || !MayBeShort(request, reply)) return;
-  for (const Ledger::Part& part : foreseen.plan->parts) {
-    ledger_->Prefetch(part.KeyOf(foreseen.hashes));
+  const CheckPlan* const plan = Plans().Find(**reply.rules_, *reply.space_, values);
+  foreseen.plan = plan;
+  if (plan == nullptr || !plan->is_short || !MayBeShort(request, reply)) return;
+  foreseen.by_plan = true;
+  KeyHash* hash = foreseen.hashes.data();
+  for (const auto& key : plan->values) {
+    *hash++ = *rule::HashValues(key, values, ledger_->seed());
   }
+  Ledger::Aim* aim = foreseen.aims.data();
+  for (const Ledger::Part& part : plan->parts) *aim++ = ledger_->AimAt(part, foreseen.hashes);
+}
+
+bool Checker::IsBanned(const Foreseen& foreseen, Instant now) {
+  const std::vector<Ledger::Part>& bans = foreseen.plan->bans;
+  return std::any_of(bans.begin(), bans.end(), [&](const Ledger::Part& ban) {
+    return !ledger_->Peek({ban.limit, ban.KeyOf(foreseen.hashes)}, now);
+  });
+}
+
+// Inlined into its only caller: it is nearly all that is done.
+[[gnu::always_inline]] inline bool Checker::TakeByPlan(const Foreseen& foreseen, Instant now,
+                                                       CheckReply& reply) {
+  using Taken = Ledger::AtOnce::Outcome;
+  const CheckPlan& plan = *foreseen.plan;
+  if (!plan.bans.empty() && IsBanned(foreseen, now)) return false;
+  Finding* const findings = reply.by_plan_.data();
+  const Ledger::AtOnce taken =
+      ledger_->TakeAtOnce(PlannedTake{foreseen, plan.findings.data(), findings}, now);
+  // Whom to ban is found out the long way, and so is all that this way does not know.
+  const bool is_done =
+      taken.outcome == Taken::kAllowed || (taken.outcome == Taken::kDenied && plan.bans.empty());
+  if (!is_done) [[unlikely]] {
+    return false;
+  }
+  reply.told_ = {findings, plan.findings.size()};
+  if (taken.outcome == Taken::kDenied) [[unlikely]] {
+    reply.refused_ = true;
+    FindDecisive(reply);
+    return true;
+  }
+  if (!plan.parts.empty()) reply.decisive_ = findings + taken.least;
+  reply.remaining_ = taken.remaining;
+  return true;
 }
 
 void Checker::Decide(const CheckRequest& request, const rule::Values& values, Instant now,
                      CheckReply& reply) {
   WEIR_CHECK(reply.knows_space());
   Foreseen foreseen;
-  if (reply.step_ == CheckReply::Step::kNew) FindPlan(request, values, reply, foreseen);
+  if (reply.step_ == CheckReply::Step::kNew) Foresee(request, values, reply, foreseen);
   Decide(request, values, foreseen, now, reply);
 }
 
-void Checker::Decide(const CheckRequest& request, const rule::Values& values,
-                     const Foreseen& foreseen, Instant now, CheckReply& reply) {
-  const ActiveRules& active = **reply.rules_;
+Checker::ByPlan Checker::DecideByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply) {
+  if (!TakeByPlan(foreseen, now, reply)) return ByPlan::kNothing;
+  if (!options_.observe) return ByPlan::kAll;
+  CountCheck(*foreseen.plan, reply, *reply.space_, (*reply.rules_)->counters);
+  return watch_.IsTurn(now) ? ByPlan::kAllButShow : ByPlan::kAll;
+}
+
+void Checker::ShowByPlan(const CheckRequest& request, const rule::Values& values,
+                         const Foreseen& foreseen, Instant now, CheckReply& reply) {
+  reply.asked_rules_ = true;
+  reply.found_ = foreseen.plan->found;
+  Show(request, values, now, reply);
+}
+
+void Checker::DecideByRules(const CheckRequest& request, const rule::Values& values,
+                            const Foreseen& foreseen, Instant now, CheckReply& reply) {
   const rule::Space& space = *reply.space_;
   if (reply.step_ == CheckReply::Step::kDone) return;
+  reply.asked_rules_ = true;
   if (reply.step_ == CheckReply::Step::kNew) {
-    const CheckPlan* plan = foreseen.plan;
-    if (plan == nullptr) {
+    if (foreseen.plan == nullptr) {
       Memo().Find(space, values, ledger_->seed(), reply.found_);
     } else {
-      if (plan->is_short && MayBeShort(request, reply) && DecideByPlan(foreseen, now, reply)) {
-        if (!options_.observe) return;
-        CountCheck(*plan, reply, space, active.counters);
-        if (!watch_.IsTurn(now)) return;
-        reply.found_ = plan->found;
-        return Show(request, values, now, reply);
-      }
-      reply.found_ = plan->found;
+      reply.found_ = foreseen.plan->found;
     }
     reply.allowed_by_ = AllowListed(space, reply.found_, now);
   }
@@ -81,34 +131,8 @@ void Checker::Decide(const CheckRequest& request, const rule::Values& values,
   reply.step_ = reply.cluster_ != nullptr ? CheckReply::Step::kDone : CheckReply::Step::kNew;
   // Of a look there is nothing to count: no request passed or was refused.
   if (request.intent == CheckRequest::Intent::kLook || !options_.observe) return;
-  CountCheck(reply, space, active.counters);
+  CountCheck(reply, space, (*reply.rules_)->counters);
   if (watch_.IsTurn(now)) Show(request, values, now, reply);
-}
-
-bool Checker::DecideByPlan(const Foreseen& foreseen, Instant now, CheckReply& reply) {
-  using Taken = Ledger::AtOnce::Outcome;
-  const CheckPlan& plan = *foreseen.plan;
-  for (const Ledger::Part& ban : plan.bans) {
-    if (!ledger_->Peek({ban.limit, ban.KeyOf(foreseen.hashes)}, now)) return false;
-  }
-  reply.findings_ = plan.findings;
-  Finding* const findings = reply.findings_.data();
-  const Ledger::AtOnce taken =
-      ledger_->TakeAtOnce(plan.parts, foreseen.hashes, now,
-                          [findings](std::size_t i) -> Decision& { return findings[i].decision; });
-  if (taken.outcome == Taken::kAllowed) [[likely]] {
-    if (!plan.parts.empty()) reply.decisive_ = findings + taken.least;
-    reply.remaining_ = taken.remaining;
-    return true;
-  }
-  // Whom to ban is found out the long way, and so is all that this way does not know.
-  if (taken.outcome == Taken::kNothing || !plan.bans.empty()) {
-    reply.findings_.clear();
-    return false;
-  }
-  reply.refused_ = true;
-  FindDecisive(reply);
-  return true;
 }
 
 }  // namespace weir

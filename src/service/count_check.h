@@ -56,10 +56,8 @@ inline void CountCheck(const CheckReply& reply, const rule::Space& space,
 // The same for what was decided by a plan that is short.
 inline void CountCheck(const CheckPlan& plan, const CheckReply& reply, const rule::Space& space,
                        const RuleCounters::Lease& counters) noexcept {
-  static_assert(static_cast<int>(RuleOutcome::kAllowed) ==
-                static_cast<int>(RequestOutcome::kAllowed));
-  if (!reply.allowed() || plan.findings.empty()) return CountCheck(reply, space, counters);
-  counters.CountEach(plan.counters, static_cast<std::size_t>(RuleOutcome::kAllowed));
+  if (!reply.allowed() || !plan.is_counted_short) return CountCheck(reply, space, counters);
+  for (CoreCounters::Cell* cell : plan.allowed) CoreCounters::AddOne(*cell);
 }
 
 }  // namespace weir

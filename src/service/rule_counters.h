@@ -14,7 +14,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,15 +82,14 @@ class RuleCounters {
     void Count(const rule::Space& space, RequestOutcome outcome) const noexcept {
       owner_->counters_.Add(spaces_[space.number()], static_cast<std::size_t>(outcome));
     }
-    // Where that is counted, for who counts in several at once.
-    [[nodiscard]] CoreCounters::Line LineOf(const rule::CompiledRule& rule) const noexcept {
-      return rules_[rule.number];
+    // Where this thread counts that, for who counts it again and again (CoreCounters::CellOf).
+    [[nodiscard]] CoreCounters::Cell* CellOf(const rule::CompiledRule& rule,
+                                             RuleOutcome outcome) const noexcept {
+      return owner_->counters_.CellOf(rules_[rule.number], static_cast<std::size_t>(outcome));
     }
-    [[nodiscard]] CoreCounters::Line LineOf(const rule::Space& space) const noexcept {
-      return spaces_[space.number()];
-    }
-    void CountEach(std::span<const CoreCounters::Line> lines, std::size_t outcome) const noexcept {
-      owner_->counters_.AddEach(lines, outcome);
+    [[nodiscard]] CoreCounters::Cell* CellOf(const rule::Space& space,
+                                             RequestOutcome outcome) const noexcept {
+      return owner_->counters_.CellOf(spaces_[space.number()], static_cast<std::size_t>(outcome));
     }
     // By outcome.
     [[nodiscard]] Sums Read(const rule::CompiledRule& rule) const noexcept;

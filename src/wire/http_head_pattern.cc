@@ -20,10 +20,11 @@ inline bool SameBytes(const char* a, const char* b, std::size_t size) {
   return LoadUpToWord({a, size}) == LoadUpToWord({b, size});
 }
 
-// Which of 32 bytes differ.
-inline std::uint32_t Different(const char* a, const char* b) {
-  const ByteMarks first = ByteBlock(a).Equal(ByteBlock(b));
-  const ByteMarks second = ByteBlock(a + ByteBlock::kSize).Equal(ByteBlock(b + ByteBlock::kSize));
+// Which of 32 bytes differ. REQUIRES: `known` lies at a multiple of 16
+inline std::uint32_t Different(const char* bytes, const char* known) {
+  const ByteMarks first = ByteBlock(bytes).Equal(ByteBlock::Aligned(known));
+  const ByteMarks second =
+      ByteBlock(bytes + ByteBlock::kSize).Equal(ByteBlock::Aligned(known + ByteBlock::kSize));
   return ~(second << ByteBlock::kSize | first);
 }
 
@@ -47,7 +48,7 @@ inline std::size_t HttpHeadPattern::ReadRequestLine(std::string_view bytes,
   const RequestLine& line = request_line_;
   const bool is_same =
       line.size <= kTwoBlocks && bytes.size() > kTwoBlocks
-          ? (Different(bytes.data(), line_text_.data()) & line.marks) == 0
+          ? (Different(bytes.data(), line.text.data()) & line.marks) == 0
           : bytes.size() > line.size && SameBytes(bytes.data(), line_text_.data(), line.size);
   if (!is_same || bytes[line.size] != '\r') return ReadOtherRequestLine(bytes, request);
   const char* const target = bytes.data() + line.target_begin;
@@ -151,7 +152,7 @@ void HttpHeadPattern::Learn(std::string_view head, const HttpRequest& request) {
   // A path that is long is another one each time, most likely.
   if (line_size > kMostText / 4) return;
   line_text_.assign(head.data(), line_size);
-  if (line_size < kTwoBlocks) line_text_.resize(kTwoBlocks);  // to be read as that
+  std::copy_n(head.data(), std::min(line_size, kTwoBlocks), request_line_.text.begin());
   std::size_t left = kMostText - line_size;
   const std::size_t query_begin = request.path.size() + (request.path == request.target ? 0 : 1);
   request_line_.size = static_cast<std::uint16_t>(line_size);

@@ -50,8 +50,9 @@ class HttpHeadPattern {
   };
 
   // What stands in it where, as long as it is the same.
-  struct RequestLine {
-    std::uint32_t marks = 0;         // as of a line; 0: it is longer
+  struct alignas(16) RequestLine {
+    std::array<char, 32> text{};     // as of a line
+    std::uint32_t marks = 0;         // likewise; 0: it is longer
     std::uint16_t size = 0;          // without its end
     std::uint16_t method = 0;        // bytes, as all that follow
     std::uint16_t target_begin = 0;  // in the line
