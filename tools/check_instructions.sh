@@ -55,12 +55,12 @@ printf '  %-50s %8s\n' "  with the hash of a key of 20 bytes" \
 request() {
   hold "$1, $2 per read" "$(tenths 60000 120000 "$folder/session_bench $1" "$2")" "$3" "$4"
 }
-request weir.check 1 1000 3030
-request weir.check 16 1000 2380
+request weir.check 1 1000 2400
+request weir.check 16 1000 1840
 request cl.throttle 1 1000 970
 request cl.throttle 16 1000 580
-request http 1 1800 4560
-request http 16 1800 3650
+request http 1 1800 3710
+request http 16 1800 2830
 if [ $above = yes ]; then
   echo "too many: docs/performance.md says what the fast path must not do" >&2
   exit 1
