@@ -58,6 +58,7 @@ class GrpcSession final : private wire::GrpcService {
   void Leave();
   // Writes what Leave() has to say.
   void Write(std::string& out) { connection_.Write(out); }
+  [[nodiscard]] bool is_over() const { return connection_.is_over(); }
 
  private:
   wire::GrpcMethod Find(std::string_view path) override;

@@ -131,9 +131,13 @@ class GrpcHandler final : public net::Handler, private Wakes {
 
   net::Progress OnBytes(std::string_view unread, net::Connection& connection,
                         std::string& out) override {
-    if (connection.is_draining()) session_.Leave();
     const Instant now = checker_.Now();
-    const GrpcSession::Progress progress = session_.Serve(unread, now, out);
+    GrpcSession::Progress progress = session_.Serve(unread, now, out);
+    if (connection.is_draining() && !progress.more) {  // what was asked is answered
+      session_.Leave();
+      session_.Write(out);
+      progress.close = session_.is_over();
+    }
     CountIn(traffic_, Protocol::kGrpc, progress, checker_, now);
     if (session_.is_waiting()) OweTo(connection);
     return {.consumed = progress.consumed,

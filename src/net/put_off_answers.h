@@ -18,9 +18,9 @@ class PutOffAnswers {
     std::size_t size = 0;
   };
 
-  // Nothing if there is nothing to say, or too much.
+  // Nothing if there is nothing to say, or too much, of this or of all.
   std::optional<Place> Add(std::string_view answer) {
-    if (answer.empty() || answer.size() > kLongest) return std::nullopt;
+    if (answer.empty() || answer.size() > kLongest || bytes_.size() > kKept) return std::nullopt;
     const Place place{bytes_.size(), answer.size()};
     bytes_ += answer;
     ++count_;

@@ -11,6 +11,7 @@ namespace {
 
 // Calls whose state is kept for others.
 constexpr std::size_t kSpare = 128;
+constexpr std::size_t kRoomKept = 1024;
 
 void PutSetting(Http2Setting setting, std::uint32_t value, std::string& out) {
   std::array<char, 6> bytes = {0, static_cast<char>(setting)};
@@ -71,7 +72,7 @@ GrpcConnection::Progress GrpcConnection::Serve(std::string_view bytes, Instant n
   progress.close = is_over();
   if (progress.close) progress.consumed = bytes.size();
   progress.in_request =
-      answered_ == 0 && (!is_greeted_ || awaited_ > 0 || waiting_ > 0 || continued_ != 0);
+      answered_ == 0 && (!is_greeted_ || awaited_ > 0 || kept_ > 0 || continued_ != 0);
   return progress;
 }
 
@@ -96,17 +97,19 @@ void GrpcConnection::ServeFrames(std::string_view bytes, std::string& out, Progr
 
 void GrpcConnection::Write(std::string& out) {
   out += unsaid_;
+  if (unsaid_.capacity() > kRoomKept) unsaid_ = std::string();
   unsaid_.clear();
   RecycleDone();
 }
 
 bool GrpcConnection::is_over() const {
-  return unsaid_.empty() && (is_ended_ || (is_leaving_ && streams_.empty()));
+  return unsaid_.empty() &&
+         (is_ended_ || ((has_said_goodbye_ || client_leaves_) && streams_.empty()));
 }
 
 void GrpcConnection::GoAway() {
-  if (is_leaving_ || is_ended_) return;
-  is_leaving_ = true;
+  if (has_said_goodbye_ || is_ended_) return;
+  has_said_goodbye_ = true;
   AppendGoAway(Http2Error::kNone);
 }
 
@@ -161,7 +164,6 @@ void GrpcConnection::Begin(std::uint32_t id, bool ends, const GrpcHead& head) {
 void GrpcConnection::Recycle(Stream& stream) {
   if (stream.head.method.shape == GrpcShape::kStreams || stream.is_late()) service_.OnGone(stream);
   AwaitNoMore(stream);
-  waiting_ -= stream.reader.waiting();
   auto place = streams_.end() - 1;
   if (place->get() != &stream) {
     place = std::lower_bound(
@@ -199,15 +201,10 @@ void GrpcConnection::OnData(Stream& stream, std::string_view bytes) {
     if (stream.has_question) {
       return Refuse(stream, {GrpcCode::kInternal, "a unary call has one message, got another"});
     }
-    const std::size_t waited = stream.reader.waiting();
     const GrpcRead read = stream.reader.Next(bytes, limits_.message);
-    waiting_ += stream.reader.waiting() - waited;
     bytes.remove_prefix(read.consumed);
     switch (read.status) {
       case GrpcReadStatus::kNeedMore:
-        if (waiting_ > limits_.waiting + kGrpcPrefix) {
-          Refuse(stream, {GrpcCode::kResourceExhausted, "too many long messages at once"});
-        }
         break;
       case GrpcReadStatus::kMessage:
         OnMessage(stream, read.message);
@@ -220,6 +217,10 @@ void GrpcConnection::OnData(Stream& stream, std::string_view bytes) {
                         "a message may have " + std::to_string(limits_.message) + " bytes"});
         break;
     }
+    stream.CountKept();
+    if (kept_ > limits_.waiting + kGrpcPrefix && !stream.has_ended && !stream.is_finished()) {
+      Refuse(stream, {GrpcCode::kResourceExhausted, "too many long messages at once"});
+    }
   }
 }
 
@@ -227,6 +228,7 @@ void GrpcConnection::OnMessage(Stream& stream, std::string_view message) {
   if (stream.head.method.shape == GrpcShape::kStreams) {
     ++answered_;
     service_.OnMessage(stream, message);
+    stream.reader.Clear();
   } else {
     stream.has_question = true;
     // The bytes in which it lies are about to go, unless the call is complete.
@@ -246,8 +248,8 @@ void GrpcConnection::OnEnd(Stream& stream) {
 }
 
 void GrpcConnection::Refuse(Stream& stream, const GrpcStatus& status) {
-  waiting_ -= stream.reader.waiting();
   stream.reader.Clear();
+  stream.CountKept();
   AwaitNoMore(stream);
   stream.Finish(status);
 }

@@ -36,7 +36,7 @@ struct GrpcLimits {
   std::uint32_t streams = 1000;     // at the same time
   std::uint32_t fields = 16'384;    // bytes of a call's header fields, names and values
   std::size_t message = 4'194'304;  // bytes of one message
-  std::size_t waiting = 4'194'304;  // bytes of all messages that are not complete
+  std::size_t waiting = 4'194'304;  // bytes of all messages whose calls are not complete
   std::size_t unsent = 4'194'304;   // bytes of answers that the client gives no window for
   // Bytes that may be under way to us in one call, and in all; at least 65,535.
   std::uint32_t stream_window = 65'535 * 4;
@@ -136,13 +136,14 @@ class GrpcConnection {
 
   Instant now_{};
   FloodGuard flood_;
-  std::size_t answered_ = 0;  // by this call of Serve()
-  std::size_t awaited_ = 0;   // calls that cannot be answered before more of them has come
-  std::size_t waiting_ = 0;   // as in GrpcLimits
-  std::size_t unsent_ = 0;    // as in GrpcLimits
-  bool is_greeted_ = false;   // the client's first SETTINGS have come
-  bool is_leaving_ = false;   // one of both has said so
-  bool is_ended_ = false;     // nothing is heard any more
+  std::size_t answered_ = 0;       // by this call of Serve()
+  std::size_t awaited_ = 0;        // calls that cannot be answered before more of them has come
+  std::size_t kept_ = 0;           // of all messages: GrpcLimits::waiting
+  std::size_t unsent_ = 0;         // as in GrpcLimits
+  bool is_greeted_ = false;        // the client's first SETTINGS have come
+  bool has_said_goodbye_ = false;  // no more calls are looked at
+  bool client_leaves_ = false;     // it begins no more calls
+  bool is_ended_ = false;          // nothing is heard any more
 };
 
 }  // namespace weir::wire

@@ -37,7 +37,7 @@ void GrpcConnection::OnFrame(const FrameHeader& frame, std::string_view payload)
     case FrameType::kGoAway:
       if (frame.stream != 0) return Fail(Http2Error::kProtocol);
       if (frame.length < 8) return Fail(Http2Error::kFrameSize);
-      is_leaving_ = true;
+      client_leaves_ = true;
       return Charge(FloodGuard::kFrame);
     case FrameType::kPushPromise:
       return Fail(Http2Error::kProtocol);  // clients promise nothing
@@ -96,7 +96,7 @@ void GrpcConnection::OnBlock(std::uint32_t id, bool ends, std::string_view block
   if (!head) return Fail(Http2Error::kCompression);
   if (id > last_id_) {
     last_id_ = id;
-    if (is_leaving_) return;  // the client knows, or will know, that nobody has looked at it
+    if (has_said_goodbye_) return;  // the client knows, or will know, that nobody has looked at it
     last_taken_ = id;
     if (head->is_malformed || streams_.size() >= limits_.streams) {
       const Http2Error why =
@@ -178,8 +178,10 @@ void GrpcConnection::Flush() {
 void GrpcConnection::OnReset(const FrameHeader& frame) {
   if (frame.length != 4) return Fail(Http2Error::kFrameSize);
   if (frame.stream == 0 || frame.stream > last_id_) return Fail(Http2Error::kProtocol);
+  Stream* stream = Find(frame.stream);
+  if (stream == nullptr) return Charge(FloodGuard::kFrame);  // it is over
   Charge(FloodGuard::kReset);
-  if (Stream* stream = Find(frame.stream)) Recycle(*stream);
+  Recycle(*stream);
 }
 
 void GrpcConnection::OnSettings(const FrameHeader& frame, std::string_view payload) {

@@ -357,6 +357,12 @@ TEST_F(GrpcFramesTest, WhoSaysGoodbyeGetsItsAnswersAndIsClosed) {
   EXPECT_TRUE(connection_.is_over());
 }
 
+TEST_F(GrpcFramesTest, WhoBeginsACallAfterItsGoodbyeIsAnsweredAllTheSame) {
+  Serve(Call(1, "/later") + Frame(Type::kGoAway, 0, 0, std::string(8, '\0')));
+  EXPECT_FALSE(Serve(Call(3)).close);
+  EXPECT_EQ(TakeHeard().size(), 3U);
+}
+
 TEST_F(GrpcFramesTest, CallsThatBeginAfterOurGoodbyeAreNotLookedAt) {
   Serve(Call(1, "/later"));
   connection_.GoAway();

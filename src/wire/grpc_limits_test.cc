@@ -68,6 +68,63 @@ TEST_F(GrpcLimitsTest, MessagesThatDoNotCompleteMayNotPileUp) {
   EXPECT_EQ(Heard(ids[0]).field("grpc-status"), "0");
 }
 
+TEST_F(GrpcLimitsTest, NorMessagesThatAreCompleteInCallsThatAreNot) {
+  Restart({.waiting = 50'000});
+  std::vector<std::int32_t> ids;
+  for (int i = 0; i < 4; ++i) {
+    ids.push_back(client_->Call(CallFields("/echo"), Framed(std::string(15'000, 'x')),
+                                GrpcTestClient::Then::kStay));
+  }
+  ExchangeAll();
+  EXPECT_EQ(Heard(ids[2]).field("grpc-status"), "(none)");
+  EXPECT_EQ(Heard(ids[3]).field("grpc-status"), "8");
+  client_->Say(ids[0], "", GrpcTestClient::Then::kEnd);
+  ExchangeAll();
+  EXPECT_EQ(Heard(ids[0]).field("grpc-status"), "0");
+  // And there is room again.
+  const std::int32_t next = client_->Call(CallFields("/echo"), Framed(std::string(15'000, 'x')),
+                                          GrpcTestClient::Then::kStay);
+  ExchangeAll();
+  EXPECT_EQ(Heard(next).field("grpc-status"), "(none)");
+}
+
+TEST_F(GrpcLimitsTest, OfMessagesOfStreamsNothingIsKept) {
+  Restart({.waiting = 50'000});
+  client_ = std::make_unique<GrpcTestClient>(
+      std::vector<nghttp2_settings_entry>{{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20}});
+  client_->OpenWindow(0, 1 << 24);
+  std::vector<std::int32_t> ids;
+  for (int i = 0; i < 10; ++i) {  // each comes in two frames
+    ids.push_back(client_->Call(CallFields("/stream"), Framed(std::string(20'000, 'x')),
+                                GrpcTestClient::Then::kStay));
+    ExchangeAll();
+  }
+  for (const std::int32_t id : ids) {
+    EXPECT_EQ(Heard(id).field("grpc-status"), "(none)");
+    EXPECT_EQ(Heard(id).body.size(), 20'005);
+  }
+}
+
+TEST_F(GrpcLimitsTest, AClientThatIsAlwaysAMessageBehindHearsAllOfThem) {
+  client_ = std::make_unique<GrpcTestClient>(
+      std::vector<nghttp2_settings_entry>{{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0}});
+  const std::int32_t id =
+      client_->Call(CallFields("/stream"), Framed("0"), GrpcTestClient::Then::kStay);
+  Exchange();
+  std::vector<std::string> said = {"0"};
+  for (int i = 1; i < 500; ++i) {
+    said.push_back(std::to_string(i));
+    client_->Say(id, Framed(said[i]));
+    Exchange();
+    client_->OpenWindow(id, static_cast<std::int32_t>(Framed(said[i - 1]).size()));
+    Exchange();
+    ASSERT_EQ(Heard(id).messages().size(), i);
+  }
+  client_->OpenWindow(id, 100);
+  Exchange();
+  EXPECT_EQ(Heard(id).messages(), said);
+}
+
 TEST_F(GrpcLimitsTest, FieldsMayBeOnlySoLong) {
   GrpcFields fields = CallFields("/echo");
   for (int i = 0; i < 20; ++i)

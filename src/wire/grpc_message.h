@@ -35,8 +35,8 @@ class GrpcMessageReader {
   // Keeps a message that Next() has returned, for when its bytes are gone.
   std::string_view Keep(std::string_view message);
 
-  // Bytes of a message that is not complete.
-  [[nodiscard]] std::size_t waiting() const { return is_complete_ ? 0 : kept_.size(); }
+  // Bytes that are kept.
+  [[nodiscard]] std::size_t kept() const { return kept_.size(); }
   // For another call. Keeps a little memory for it.
   void Clear();
 

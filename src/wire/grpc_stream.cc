@@ -18,6 +18,11 @@ void GrpcConnection::Stream::Open(std::uint32_t its_id, const GrpcHead& its_head
   window_ = window;
 }
 
+void GrpcConnection::Stream::CountKept() {
+  connection_.kept_ += reader.kept() - kept_;
+  kept_ = reader.kept();
+}
+
 void GrpcConnection::Stream::Receive(std::uint32_t bytes) {
   received_ += bytes;
   if (received_ <= connection_.limits_.stream_window / 2) return;
@@ -75,6 +80,7 @@ void GrpcConnection::Stream::Answer() {
     connection_.fields_ = fields_before;
     if (status) return Finish(*status);
     reader.Clear();
+    CountKept();
     is_late_ = true;
     return;
   }
@@ -98,6 +104,10 @@ std::int64_t GrpcConnection::Stream::Room() const {
 }
 
 void GrpcConnection::Stream::Queue(std::string_view bytes) {
+  if (sent_ > unsent_.size() / 2) {
+    unsent_.erase(0, sent_);
+    sent_ = 0;
+  }
   unsent_ += bytes;
   connection_.unsent_ += bytes.size();
 }
@@ -138,6 +148,7 @@ void GrpcConnection::Stream::Clear() {
   connection_.unsent_ -= unsent_.size() - sent_;
   head = {};
   reader.Clear();
+  CountKept();
   question = {};
   has_question = is_awaited = has_ended = false;
   received_ = 0;

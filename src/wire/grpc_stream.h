@@ -30,6 +30,8 @@ class GrpcConnection::Stream final : public GrpcCall {
   // For another call; the memory of small messages stays.
   void Clear();
 
+  // What is kept of it may have changed.
+  void CountKept();
   // So many bytes came.
   void Receive(std::uint32_t bytes);
   // So many bytes more, or less, may be said. False: more than there can be.
@@ -57,6 +59,7 @@ class GrpcConnection::Stream final : public GrpcCall {
   std::string& out() { return *connection_.out_; }
 
   GrpcConnection& connection_;
+  std::size_t kept_ = 0;        // as the connection counts it
   std::int64_t window_ = 0;     // bytes that we may send
   std::uint32_t received_ = 0;  // bytes that the client was not given back
   // Messages with their prefixes, for which there was no window; then the status.
