@@ -94,9 +94,11 @@ void Loop::Turn(Nanos longest) {
 }
 
 void Loop::TellOfEnd() {
-  // It may grow meanwhile.
-  for (std::size_t i = 0; i < told_at_end_.size(); ++i) told_at_end_[i]->OnTurnEnds();
-  told_at_end_.clear();
+  while (!to_tell_.empty()) {  // they may ask again
+    telling_.swap(to_tell_);
+    for (Watcher* watcher : telling_) watcher->OnTurnEnds();
+    telling_.clear();
+  }
 }
 
 // For epoll_wait(): milliseconds, or -1 for as long as it takes. Rounded up, so that a timer is due
@@ -104,7 +106,7 @@ void Loop::TellOfEnd() {
 // would cost a second look at the clock in every turn.
 int Loop::WaitFor(Nanos longest) const {
   constexpr Nanos kLongest = std::chrono::hours(24);  // then it looks again
-  if (!told_at_end_.empty()) return 0;                // they have asked between two turns
+  if (!to_tell_.empty()) return 0;                    // they have asked between two turns
   if (!timers_.empty()) longest = std::min(longest, timers_.begin()->first.first - now_);
   if (longest == Nanos::max()) return -1;
   return static_cast<int>(

@@ -58,7 +58,7 @@ class Loop {
   void Retire(std::unique_ptr<Watcher> watcher);
 
   // Calls watcher.OnTurnEnds() when everybody who is ready in this turn has been told.
-  void TellAtEnd(Watcher& watcher) { told_at_end_.push_back(&watcher); }
+  void TellAtEnd(Watcher& watcher) { to_tell_.push_back(&watcher); }
 
   // A timer that has not gone off. None is a timer that was never set.
   using Timer = std::pair<Instant, std::uint64_t>;
@@ -95,7 +95,8 @@ class Loop {
   std::array<epoll_event, kEventsAtOnce> events_;
   std::map<Timer, Callback> timers_;  // the next one first
   std::uint64_t timers_set_ = 0;
-  std::vector<Watcher*> told_at_end_;
+  std::vector<Watcher*> to_tell_;  // of the end of the turn
+  std::vector<Watcher*> telling_;
   std::vector<std::unique_ptr<Watcher>> retired_;
   bool stopped_ = false;
 
