@@ -8,48 +8,24 @@
 #include <cstdint>
 
 #include "bench/load/dialogue.h"
+#include "wire/http2_frame.h"
 
 namespace weir::bench {
 namespace {
 
-enum Type : std::uint8_t {
-  kData = 0,
-  kHeaders = 1,
-  kReset = 3,
-  kSettings = 4,
-  kPing = 6,
-  kWindowUpdate = 8,
-};
-constexpr std::uint8_t kEndStream = 1;
-constexpr std::uint8_t kAck = 1;
-constexpr std::uint8_t kEndHeaders = 4;
-constexpr std::size_t kFrameHeader = 9;
+using wire::AppendFrame;
+using wire::AppendNumberFrame;
+using wire::BigEndian32;
+using wire::FrameHeader;
+using wire::FrameType;
+using wire::kFrameHeaderSize;
+namespace frame_flag = wire::frame_flag;
+
 constexpr std::size_t kMessagePrefix = 5;
 constexpr std::uint32_t kWide = 1U << 30;  // how far the peer may write ahead
 
-void AppendNumber(std::uint32_t value, int bytes, std::string& out) {
-  for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> 8 * i & 0xFF);
-}
-
-std::uint32_t NumberAt(std::string_view bytes, std::size_t at, int size) {
-  std::uint32_t value = 0;
-  for (int i = 0; i < size; ++i) value = value << 8 | static_cast<std::uint8_t>(bytes[at + i]);
-  return value;
-}
-
-void AppendFrame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream,
-                 std::string_view payload, std::string& out) {
-  AppendNumber(static_cast<std::uint32_t>(payload.size()), 3, out);
-  out += static_cast<char>(type);
-  out += static_cast<char>(flags);
-  AppendNumber(stream, 4, out);
-  out += payload;
-}
-
 void AppendWindowUpdate(std::uint32_t more, std::string& out) {
-  std::string payload;
-  AppendNumber(more, 4, payload);
-  AppendFrame(kWindowUpdate, 0, 0, payload, out);
+  AppendNumberFrame(FrameType::kWindowUpdate, 0, more, out);
 }
 
 struct Field {
@@ -95,8 +71,8 @@ class GrpcDialogue final : public Dialogue {
       : questions_(questions), next_(first), block_(FirstBlock()) {}
 
   void Greet(std::string& out) override {
-    out += "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-    AppendFrame(kSettings, 0, 0, {}, out);
+    out += wire::kHttp2Preface;
+    AppendFrame(FrameType::kSettings, frame_flag::kNone, 0, {}, out);
     AppendWindowUpdate(kWide, out);
   }
 
@@ -109,43 +85,43 @@ class GrpcDialogue final : public Dialogue {
     Heard heard;
     for (;;) {
       const std::string_view rest = bytes.substr(heard.consumed);
-      if (rest.size() < kFrameHeader) break;
-      const std::size_t size = NumberAt(rest, 0, 3);
-      if (rest.size() < kFrameHeader + size) break;
-      HearFrame(rest, rest.substr(kFrameHeader, size), heard, out);
-      heard.consumed += kFrameHeader + size;
+      if (rest.size() < kFrameHeaderSize) break;
+      const FrameHeader frame = wire::ReadFrameHeader(rest.data());
+      if (rest.size() < kFrameHeaderSize + frame.length) break;
+      HearFrame(frame, rest.substr(kFrameHeaderSize, frame.length), heard, out);
+      heard.consumed += kFrameHeaderSize + frame.length;
     }
     if (unasked_ > 0) AskWhatFits(out);
     return heard;
   }
 
  private:
-  void HearFrame(std::string_view header, std::string_view payload, Heard& heard,
+  void HearFrame(const FrameHeader& frame, std::string_view payload, Heard& heard,
                  std::string& out) {
-    const auto type = static_cast<std::uint8_t>(header[3]);
-    const auto flags = static_cast<std::uint8_t>(header[4]);
-    switch (type) {
-      case kData:
+    switch (frame.type) {
+      case FrameType::kData:
         HearData(payload, heard, out);
         break;
-      case kReset:
-        if (NumberAt(payload, 0, 4) == 0) break;  // NO_ERROR: the answer was before it
+      case FrameType::kReset:
+        if (BigEndian32(payload.data()) == 0) break;  // NO_ERROR: the answer was before it
         ++heard.answers;
         ++heard.failed;
         break;
-      case kSettings:
-        if ((flags & kAck) == 0) AppendFrame(kSettings, kAck, 0, {}, out);
+      case FrameType::kSettings:
+      case FrameType::kPing:
+        if (!frame.has(frame_flag::kAck)) {
+          AppendFrame(frame.type, frame_flag::kAck, 0,
+                      frame.type == FrameType::kPing ? payload : std::string_view(), out);
+        }
         break;
-      case kPing:
-        if ((flags & kAck) == 0) AppendFrame(kPing, kAck, 0, payload, out);
-        break;
-      case kWindowUpdate:
-        if (NumberAt(header, 5, 4) == 0) window_ += NumberAt(payload, 0, 4);
+      case FrameType::kWindowUpdate:
+        if (frame.stream == 0) window_ += BigEndian32(payload.data());
         break;
       default:
         break;
     }
-    if ((type == kHeaders || type == kData) && (flags & kEndStream) != 0) {
+    const bool may_end = frame.type == FrameType::kHeaders || frame.type == FrameType::kData;
+    if (may_end && frame.has(frame_flag::kEndStream)) {
       ++heard.answers;
       if (messages_ == 0) ++heard.failed;  // a status and nothing else is an error
       if (messages_ > 0) --messages_;
@@ -172,14 +148,14 @@ class GrpcDialogue final : public Dialogue {
       window_ -= size;
       --unasked_;
       next_ = (next_ + 1) % questions_.count();
-      AppendFrame(kHeaders, kEndHeaders, stream_, block_, out);
-      AppendNumber(static_cast<std::uint32_t>(size), 3, out);
-      out += static_cast<char>(kData);
-      out += static_cast<char>(kEndStream);
-      AppendNumber(stream_, 4, out);
-      out += '\0';  // not compressed
-      AppendNumber(static_cast<std::uint32_t>(message.size()), 4, out);
-      out += message;
+      AppendFrame(FrameType::kHeaders, frame_flag::kEndHeaders, stream_, block_, out);
+      std::array<char, kFrameHeaderSize + kMessagePrefix> before = {};  // it is not compressed
+      wire::PutFrameHeader(
+          {static_cast<std::uint32_t>(size), FrameType::kData, frame_flag::kEndStream, stream_},
+          before.data());
+      wire::PutBigEndian32(static_cast<std::uint32_t>(message.size()),
+                           before.data() + kFrameHeaderSize + 1);
+      out.append(before.data(), before.size()).append(message);
       if (stream_ == 1) block_ = LaterBlock();
       stream_ += 2;
     }

@@ -11,7 +11,6 @@ namespace {
 
 // Calls whose state is kept for others.
 constexpr std::size_t kSpare = 128;
-constexpr std::size_t kRoomKept = 1024;
 
 void PutSetting(Http2Setting setting, std::uint32_t value, std::string& out) {
   std::array<char, 6> bytes = {0, static_cast<char>(setting)};
@@ -97,7 +96,7 @@ void GrpcConnection::ServeFrames(std::string_view bytes, std::string& out, Progr
 
 void GrpcConnection::Write(std::string& out) {
   out += unsaid_;
-  if (unsaid_.capacity() > kRoomKept) unsaid_ = std::string();
+  if (unsaid_.capacity() > kGrpcRoomKept) unsaid_ = std::string();
   unsaid_.clear();
   RecycleDone();
 }
@@ -140,13 +139,18 @@ void GrpcConnection::BoundAnswers() {
 // --- calls
 // ----------------------------------------------------------------------------------------
 
-GrpcConnection::Stream* GrpcConnection::Find(std::uint32_t id) {
+std::size_t GrpcConnection::PlaceOf(std::uint32_t id) const {
   // Most calls are all there when the next one begins.
-  if (!streams_.empty() && streams_.back()->id == id) return streams_.back().get();
-  const auto found = std::lower_bound(
+  if (!streams_.empty() && streams_.back()->id == id) return streams_.size() - 1;
+  const auto place = std::lower_bound(
       streams_.begin(), streams_.end(), id,
       [](const auto& stream, std::uint32_t wanted) { return stream->id < wanted; });
-  return found != streams_.end() && (*found)->id == id ? found->get() : nullptr;
+  return static_cast<std::size_t>(place - streams_.begin());
+}
+
+GrpcConnection::Stream* GrpcConnection::Find(std::uint32_t id) {
+  const std::size_t place = PlaceOf(id);
+  return place < streams_.size() && streams_[place]->id == id ? streams_[place].get() : nullptr;
 }
 
 void GrpcConnection::Begin(std::uint32_t id, bool ends, const GrpcHead& head) {
@@ -164,15 +168,10 @@ void GrpcConnection::Begin(std::uint32_t id, bool ends, const GrpcHead& head) {
 void GrpcConnection::Recycle(Stream& stream) {
   if (stream.head.method.shape == GrpcShape::kStreams || stream.is_late()) service_.OnGone(stream);
   AwaitNoMore(stream);
-  auto place = streams_.end() - 1;
-  if (place->get() != &stream) {
-    place = std::lower_bound(
-        streams_.begin(), streams_.end(), stream.id,
-        [](const auto& other, std::uint32_t wanted) { return other->id < wanted; });
-  }
+  const std::size_t place = PlaceOf(stream.id);
   stream.Clear();
-  if (spare_.size() < kSpare) spare_.push_back(std::move(*place));
-  streams_.erase(place);
+  if (spare_.size() < kSpare) spare_.push_back(std::move(streams_[place]));
+  streams_.erase(streams_.begin() + static_cast<std::ptrdiff_t>(place));
 }
 
 void GrpcConnection::RecycleDone() {

@@ -99,6 +99,8 @@ class GrpcConnection {
   void BoundAnswers();
 
   // Calls.
+  // In `streams_`: where it is, or would be.
+  [[nodiscard]] std::size_t PlaceOf(std::uint32_t id) const;
   Stream* Find(std::uint32_t id);
   void Begin(std::uint32_t id, bool ends, const GrpcHead& head);
   void OnHead(Stream& stream);

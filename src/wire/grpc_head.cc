@@ -191,7 +191,9 @@ std::optional<GrpcHead> GrpcHeadReader::Decode(std::string_view block, std::size
 }
 
 void GrpcHeadReader::Remember(std::string_view block, const GrpcHead& head) {
-  known_[oldest_] = {std::string(block), head};
+  Known& known = known_[oldest_];
+  known.block.assign(block);  // its memory is used again: some clients never repeat themselves
+  known.head = head;
   oldest_ = (oldest_ + 1) % known_.size();
 }
 

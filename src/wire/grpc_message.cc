@@ -8,9 +8,6 @@
 namespace weir::wire {
 namespace {
 
-// What a call that is over leaves to the next one.
-constexpr std::size_t kRoomKept = 1024;
-
 std::size_t LengthIn(std::string_view prefix) {
   std::size_t length = 0;
   for (std::size_t i = 1; i < kGrpcPrefix; ++i) {
@@ -64,7 +61,7 @@ std::string_view GrpcMessageReader::Keep(std::string_view message) {
 
 void GrpcMessageReader::Clear() {
   is_complete_ = false;
-  if (kept_.capacity() > kRoomKept) {
+  if (kept_.capacity() > kGrpcRoomKept) {
     kept_ = std::string();
   } else {
     kept_.clear();

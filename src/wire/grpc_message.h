@@ -11,6 +11,8 @@
 namespace weir::wire {
 
 constexpr std::size_t kGrpcPrefix = 5;
+// Bytes of memory that what is over leaves to what comes next; more is given back.
+constexpr std::size_t kGrpcRoomKept = 1024;
 
 enum class GrpcReadStatus : std::uint8_t {
   kNeedMore,  // all bytes were taken; the message goes on

@@ -4,11 +4,6 @@
 #include <optional>
 
 namespace weir::wire {
-namespace {
-
-constexpr std::size_t kRoomKept = 1024;
-
-}  // namespace
 
 void GrpcConnection::Stream::Open(std::uint32_t its_id, const GrpcHead& its_head,
                                   std::int64_t window) {
@@ -152,7 +147,7 @@ void GrpcConnection::Stream::Clear() {
   question = {};
   has_question = is_awaited = has_ended = false;
   received_ = 0;
-  if (unsent_.capacity() > kRoomKept) unsent_ = std::string();
+  if (unsent_.capacity() > kGrpcRoomKept) unsent_ = std::string();
   unsent_.clear();
   sent_ = 0;
   code_ = GrpcCode::kOk;
