@@ -39,6 +39,13 @@ struct Decision {
 
   [[nodiscard]] constexpr bool allowed() const noexcept { return verdict == Verdict::kAllow; }
   constexpr explicit operator bool() const noexcept { return allowed(); }
+  bool operator==(const Decision&) const = default;
+};
+
+// Room for a decision that is about to be said in full, so that nobody has to fill it in before.
+union Unsaid {
+  Unsaid() {}  // NOLINT(modernize-use-equals-default): that one would be deleted
+  Decision decision;
 };
 
 }  // namespace weir

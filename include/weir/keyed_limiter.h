@@ -144,11 +144,6 @@ class KeyedLimiter {
  private:
   class State;
   explicit KeyedLimiter(std::unique_ptr<State> state);
-  // Says everything there is in a decision, so that nobody has to fill it in before.
-  union Unsaid {
-    Unsaid() {}  // NOLINT(modernize-use-equals-default): that one would be deleted
-    Decision decision;
-  };
   void TakeInto(KeyHash key, Permits cost, Instant now, Decision& decision) noexcept;
 
   std::unique_ptr<State> state_;

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "algorithm/answer.h"
 #include "algorithm/rate.h"
@@ -290,9 +291,11 @@ class PlainBucket {
             .reset_after = Duration(reset_ns)};
   }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }  // in ticks
-  // The longest duration that may be told to somebody whose clock is behind by less than a key
-  // without debt is remembered.
-  [[nodiscard]] std::uint64_t Longest() const noexcept { return live_ + capacity_; }
+  // Nobody has to mind how long a duration can be, not even for somebody whose clock is behind by
+  // less than a key without debt is remembered.
+  [[nodiscard]] bool IsToldEasily() const noexcept {
+    return live_ + capacity_ <= std::numeric_limits<std::int64_t>::max();
+  }
 
  private:
   // Nothing here is longer than `live_`, which is a duration.
@@ -300,7 +303,9 @@ class PlainBucket {
     return Nanos(static_cast<std::int64_t>(ticks));
   }
   [[nodiscard, gnu::always_inline]] Permits LeftOf(std::uint64_t used) const noexcept {
-    return Permits{(capacity_ - std::min(used, capacity_)) / interval_};
+    const std::uint64_t left = capacity_ - std::min(used, capacity_);
+    // Who is refused a single permit has none left: most refusals need no division.
+    return Permits{left < interval_ ? 0 : left / interval_};
   }
   PlainBucket() = default;
 

@@ -7,12 +7,6 @@
 namespace weir::algorithm {
 namespace {
 
-bool Same(const Decision& a, const Decision& b) {
-  return a.verdict == b.verdict && a.grace == b.grace && a.limit_index == b.limit_index &&
-         a.remaining == b.remaining && a.wait == b.wait && a.retry_after == b.retry_after &&
-         a.reset_after == b.reset_after;
-}
-
 TEST(BucketTest, KnowsWhichOnesArePlain) {
   const auto is_plain = [](const auto& limit, std::uint32_t soft = 0) {
     return Bucket::Make(limit, soft).value().is_plain();
@@ -49,7 +43,7 @@ TEST(PlainBucketTest, DoesWhatABucketDoesToTheLetter) {
       const Decision expected = bucket.Admit(word, cost, at);
       Decision got;
       plain.Tell(plain.Try(plain_word, cost, plain.TickAt(at)), cost, got);
-      ASSERT_TRUE(Same(expected, got))
+      ASSERT_TRUE(expected == got)
           << interval << "ns, burst " << burst << ", cost " << cost.count << " at " << now;
       ASSERT_EQ(word, plain_word);
     }

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace weir {
 
@@ -22,13 +24,17 @@ class SeqLocked {
 
   [[nodiscard]] T Load() const noexcept {
     for (;;) {
-      const std::uint64_t before = sequence_.load(std::memory_order_acquire);
-      Words copy;
-      for (std::size_t i = 0; i < kWords; ++i) copy[i] = words_[i].load(std::memory_order_acquire);
-      if (before % 2 == 0 && sequence_.load(std::memory_order_relaxed) == before) {
-        return std::bit_cast<T>(copy);
-      }
+      if (const std::optional<T> copy = TryLoad()) return *copy;
     }
+  }
+  // Nothing if a writer came in between.
+  [[nodiscard, gnu::always_inline]] std::optional<T> TryLoad() const noexcept {
+    const std::uint64_t before = sequence_.load(std::memory_order_acquire);
+    const Words copy = Copy(std::make_index_sequence<kWords>());
+    if (before % 2 != 0 || sequence_.load(std::memory_order_relaxed) != before) [[unlikely]] {
+      return std::nullopt;
+    }
+    return std::bit_cast<T>(copy);
   }
 
   // REQUIRES: no other writer at the same time.
@@ -40,6 +46,12 @@ class SeqLocked {
   }
 
  private:
+  // Without a loop, so that the copy stays in registers.
+  template <std::size_t... kIndex>
+  [[nodiscard, gnu::always_inline]] Words Copy(std::index_sequence<kIndex...>) const noexcept {
+    return {words_[kIndex].load(std::memory_order_acquire)...};
+  }
+
   std::atomic<std::uint64_t> sequence_{0};
   std::array<std::atomic<std::uint64_t>, kWords> words_{};
 };

@@ -69,7 +69,7 @@ class KeyStates : public table::Tenancy {
     };
     const auto look = [map](Request& request) {
       request.slot = map.Glance(request.key);
-      if (request.slot == nullptr) map.PrefetchBeside(request.key);
+      if (request.slot == nullptr) map.PrefetchNearby(request.key);
     };
 
     const auto each = [decisions, fetch, look](const auto& take) {
@@ -120,7 +120,8 @@ class KeyStates : public table::Tenancy {
   void TakeNearby(const Planned& planned, const table::Key& key, Permits cost, Instant now,
                   Decision& decision) noexcept {
     if (planned.bucket != nullptr) [[likely]] {
-      planned.WithBucket([&](const auto& bucket) { TakeNearby(bucket, key, cost, now, decision); });
+      planned.WithBucket(
+          [&](const auto& bucket) { TakeNearby(bucket, key, 0, cost, now, decision); });
     } else {
       decision = TakeAny(planned, key, cost, now);
     }
@@ -245,27 +246,31 @@ class KeyStates : public table::Tenancy {
     if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) [[likely]] {
       bucket.Tell(trial, cost, decision);
     } else {
-      TakeNearby(bucket, key, cost, now, decision);
+      TakeNearby(bucket, key, 0, cost, now, decision);
     }
   }
   [[gnu::always_inline]] void TakeFrom(const algorithm::PlainBucket& bucket, std::uint64_t tick,
                                        const table::Key& key, table::AtomicSlot* slot, Permits cost,
                                        Instant now, Decision& decision) noexcept {
-    if (slot == nullptr || !bucket.Fits(cost)) [[unlikely]] {
-      return TakeNearby(bucket, key, cost, now, decision);
+    bool is_decided = slot != nullptr && bucket.Fits(cost);
+    if (is_decided) [[likely]] {
+      weir::TakeFrom(bucket, slot, key.tag, cost, tick, tick, decision,
+                     [&](const auto&) { is_decided = false; });
     }
-    weir::TakeFrom(bucket, slot, key.tag, cost, tick, tick, decision,
-                   [&](const auto&) { TakeNearby(bucket, key, cost, now, decision); });
+    if (!is_decided) [[unlikely]] {
+      TakeNearby(bucket, key, slot == nullptr ? 1 : 0, cost, now, decision);
+    }
   }
-  // One key in eleven is not in its own line but, most likely, in the one beside it.
+  // One key in eleven is not in its own line but, most likely, in the one beside it. `first`: how
+  // many of its lines need not be looked at.
   template <typename Bucket>
-  [[gnu::noinline]] void TakeNearby(const Bucket& bucket, const table::Key& key, Permits cost,
-                                    Instant now, Decision& decision) noexcept {
+  [[gnu::noinline]] void TakeNearby(const Bucket& bucket, const table::Key& key, std::size_t first,
+                                    Permits cost, Instant now, Decision& decision) noexcept {
     algorithm::Bucket::Trial trial;
     const auto step = [&](std::uint64_t& word) {
       trial = bucket.Try(word, cost, bucket.TickAt(now));
     };
-    table::AtomicSlot* slot = table_.map().LookAround(key);
+    table::AtomicSlot* slot = table_.map().LookAround(key, first);
     if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) {
       bucket.Tell(trial, cost, decision);
     } else {

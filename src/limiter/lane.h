@@ -1,6 +1,6 @@
 // A keyed decision in the fewest steps, where all is as it nearly always is: the limit is a plain
-// bucket, the state is the word of the slot, the key is known and in its own line, time stands
-// where it stood, and nobody else changes the same word.
+// bucket, the state is the word of the slot, the key is known and in its own line, time does not
+// go back by much, and nobody else changes the same word.
 //
 // Single decisions wait for memory, one after the other. What makes them fast is that a processor
 // begins the next one while it waits for this one, as far as it can remember what it has begun: a
@@ -11,12 +11,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "algorithm/bucket.h"
-#include "base/timeline_state.h"
 #include "limiter/take_from.h"
+#include "limiter/timeline.h"
 #include "table/table.h"
 #include "weir/keyed_limiter.h"
 
@@ -28,12 +27,10 @@ class alignas(64) Lane {
  public:
   // Without a bucket, or with one that would have to mind how long a duration can be, the lane is
   // closed: it decides nothing.
-  Lane(table::Table::Map map, std::uint16_t kind, const TimelineState& timeline,
+  Lane(table::Table::Map map, std::uint16_t kind, TimelineState& timeline,
        const std::optional<algorithm::PlainBucket>& bucket, Owner& owner) noexcept
       : map_(map),
-        bucket_(bucket && bucket->Longest() <= std::numeric_limits<std::int64_t>::max()
-                    ? *bucket
-                    : algorithm::PlainBucket::Closed()),
+        bucket_(bucket && bucket->IsToldEasily() ? *bucket : algorithm::PlainBucket::Closed()),
         timeline_(&timeline),
         kind_(kind),
         owner_(&owner) {}
@@ -43,17 +40,18 @@ class alignas(64) Lane {
   template <typename Otherwise>
   [[gnu::always_inline]] void Take(KeyHash hash, Permits cost, Instant now, Decision& decision,
                                    const Otherwise& otherwise) const noexcept {
-    // As Timeline::Follow() has it, where there is nothing to note.
+    // As Timeline::Follow() has it, where there is nothing to note or only that time went on.
     const auto asked = static_cast<std::uint64_t>(now.time_since_epoch().count());
-    const auto latest =
-        static_cast<std::uint64_t>(timeline_->latest_ns.load(std::memory_order_relaxed));
-    const bool is_simple = latest - asked <= bucket_.capacity() &&
-                           now.time_since_epoch() >= Nanos(0) &&
-                           timeline_->set_back_ns.load(std::memory_order_relaxed) == 0;
-    if (!is_simple) [[unlikely]] {
-      return otherwise(KeyOf(hash));
+    const std::int64_t latest = timeline_->latest_ns.load(std::memory_order_relaxed);
+    auto tick = static_cast<std::uint64_t>(latest);
+    const bool stands_still = tick - asked <= bucket_.capacity() &&
+                              now.time_since_epoch() >= Nanos(0) &&
+                              timeline_->set_back_ns.load(std::memory_order_relaxed) == 0;
+    if (!stands_still) [[unlikely]] {
+      if (!Timeline::GoesOn(*timeline_, latest, now)) return otherwise(KeyOf(hash));
+      tick = asked;
     }
-    TakeAt(hash, cost, latest, asked, decision, otherwise);
+    TakeAt(hash, cost, tick, asked, decision, otherwise);
   }
 
   // At `tick`, for somebody whose clock shows `asked`. REQUIRES: it is not ahead of the tick, and
@@ -66,6 +64,9 @@ class alignas(64) Lane {
     if (!bucket_.Fits(cost)) [[unlikely]] {
       return otherwise(key);
     }
+    // One key in eleven is not in its own line, and most of those are in the one beside it: asked
+    // for at once, it is there by the time that is known.
+    map_.PrefetchBeside(key);
     table::AtomicSlot* slot = map_.Glance(key);
     if (slot == nullptr) [[unlikely]] {
       return otherwise(key);
@@ -86,7 +87,7 @@ class alignas(64) Lane {
 
   table::Table::Map map_;
   algorithm::PlainBucket bucket_;
-  const TimelineState* timeline_;
+  TimelineState* timeline_;
   std::uint64_t kind_;
   // On the next line of the cache, for those who go beside the lane.
   Owner* owner_;

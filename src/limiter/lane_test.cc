@@ -14,12 +14,6 @@
 namespace weir {
 namespace {
 
-bool Same(const Decision& a, const Decision& b) {
-  return a.verdict == b.verdict && a.grace == b.grace && a.limit_index == b.limit_index &&
-         a.remaining == b.remaining && a.wait == b.wait && a.retry_after == b.retry_after &&
-         a.reset_after == b.reset_after;
-}
-
 constexpr std::uint64_t kCrowdedLine = 0x7000'0000'0000'0000;
 
 // Keys of one line, more than it has room for, and some that a glance cannot tell apart; keys
@@ -45,17 +39,19 @@ class LaneTest : public testing::Test {
   void TakeFromBoth(KeyHash key, Permits cost, Instant now) {
     const Decision got = lane_.Take(key, cost, now);
     const Decision expected = general_.Take(key, cost, now);
-    ASSERT_TRUE(Same(got, expected))
-        << "cost " << cost.count << " at " << now.time_since_epoch().count() << "ns: verdict "
-        << int(got.verdict) << ", not " << int(expected.verdict) << "; remaining "
-        << got.remaining.count << ", not " << expected.remaining.count << "; reset "
-        << got.reset_after.count() << "ns, not " << expected.reset_after.count() << "ns";
+    ASSERT_TRUE(got == expected) << "cost " << cost.count << " at "
+                                 << now.time_since_epoch().count() << "ns: verdict "
+                                 << int(got.verdict) << ", not " << int(expected.verdict)
+                                 << "; remaining " << got.remaining.count << ", not "
+                                 << expected.remaining.count << "; reset "
+                                 << got.reset_after.count() << "ns, not "
+                                 << expected.reset_after.count() << "ns";
   }
   void TakeFromBoth(std::span<const HashedAsk> asks, Instant now) {
     std::vector<Decision> got(asks.size());
     lane_.Take(asks, got, now);
     for (std::size_t i = 0; i < asks.size(); ++i) {
-      ASSERT_TRUE(Same(got[i], general_.Take(asks[i].key, asks[i].cost, now)))
+      ASSERT_TRUE(got[i] == general_.Take(asks[i].key, asks[i].cost, now))
           << i << " of a batch of " << asks.size();
     }
   }

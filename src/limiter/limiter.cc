@@ -25,7 +25,10 @@ using algorithm::Plan;
 class Limiter::State {
  public:
   State(Plan plan, LimiterOptions options, Instant created)
-      : options_(std::move(options)), bucket_(BucketOf(plan)), plan_(std::move(plan)) {
+      : options_(std::move(options)),
+        plain_(PlainOf(plan)),
+        bucket_(BucketOf(plan)),
+        plan_(std::move(plan)) {
     std::vector<std::uint64_t> words(plan_.words());
     algorithm::State start = algorithm::State::Direct(words);
     plan_.Start(start, created);
@@ -50,19 +53,31 @@ class Limiter::State {
     }
   }
 
-  // The fast way, for buckets: neither locks nor, on a refusal, writes.
-  Decision Take(Permits cost, Instant now) noexcept {
-    Decision decision;
-    for (;;) {
-      // The word first: if the limit changes meanwhile, the word does too, and is found changed.
-      std::uint64_t word = word_.load(std::memory_order_acquire);
-      if (word == Bucket::kElsewhere) break;
-      const Bucket bucket = bucket_.Load();
-      const bool taken = bucket.is_plain() ? TryTake(PlainBucket(bucket), word, cost, now, decision)
-                                           : TryTake(bucket, word, cost, now, decision);
-      if (taken) return decision;
+  // Where all is as it nearly always is, the limit a plain bucket and nobody else in between, this
+  // is all there is to do. A refusal writes nothing.
+  [[gnu::always_inline]] void Take(Permits cost, Timeline::Moment moment,
+                                   Decision& decision) noexcept {
+    // The word first: if the limit changes meanwhile, the word does too, and is found changed.
+    std::uint64_t word = word_.load(std::memory_order_acquire);
+    const std::optional<PlainBucket> bucket = plain_.TryLoad();
+    if (!bucket || !bucket->Fits(cost) || word == Bucket::kElsewhere) [[unlikely]] {
+      return TakeAny(cost, moment, decision);
     }
-    return Change([&](const Plan& plan, auto& state) { return plan.Admit(state, cost, now); });
+    const std::uint64_t tick = ToNanos(moment.now);
+    const std::uint64_t asked = tick - static_cast<std::uint64_t>(moment.ahead.count());
+    const Bucket::Trial trial = bucket->TryFitting(word, cost, tick);
+    const std::uint64_t full_at = tick + trial.after;
+    if (bucket->Admits(trial)) {
+      if (!word_.compare_exchange_strong(word, full_at, std::memory_order_acq_rel)) [[unlikely]] {
+        return TakeAny(cost, moment, decision);
+      }
+      decision = bucket->Allowed(trial, full_at - asked);
+    } else {
+      if (word_.load(std::memory_order_acquire) != word) [[unlikely]] {
+        return TakeAny(cost, moment, decision);
+      }
+      decision = bucket->Refused(trial, full_at - bucket->capacity() - asked, word - asked);
+    }
   }
 
   void SetPlan(Plan plan, Instant now) {
@@ -72,25 +87,50 @@ class Limiter::State {
     std::vector<std::uint64_t> words(plan.words());
     plan.Carry(plan_, words_, words, now);
     plan_ = std::move(plan);
+    plain_.Store(PlainOf(plan_));
     bucket_.Store(BucketOf(plan_));
     Place(std::move(words));
   }
 
   [[nodiscard]] const LimiterOptions& options() const { return options_; }
-  Timeline::Moment Follow(Instant now) noexcept { return timeline_.Follow(now); }
+  [[nodiscard]] Timeline& timeline() noexcept { return timeline_; }
 
  private:
-  // Returns false if the word is not `old` any more.
-  template <typename B>
-  bool TryTake(const B& bucket, std::uint64_t old, Permits cost, Instant now,
-               Decision& decision) noexcept {
-    std::uint64_t word = old;
-    const Bucket::Trial trial = bucket.Try(word, cost, bucket.TickAt(now));
-    const bool kept = word == old
-                          ? word_.load(std::memory_order_acquire) == old
-                          : word_.compare_exchange_strong(old, word, std::memory_order_acq_rel);
-    if (kept) bucket.Tell(trial, cost, decision);
-    return kept;
+  // All that Take() does not know. Apart, so that what is done for all others is short.
+  [[gnu::noinline]] void TakeAny(Permits cost, Timeline::Moment moment,
+                                 Decision& decision) noexcept {
+    if (!TakeFromBucket(cost, moment.now, decision)) {
+      decision = Change(
+          [&](const Plan& plan, auto& state) { return plan.Admit(state, cost, moment.now); });
+    }
+    if (decision.verdict == Verdict::kDeny) Stretch(decision, options_.has_room);
+    Timeline::Adjust(decision, moment.ahead);
+  }
+
+  // A bucket of whatever kind, without a lock. False if it is none.
+  bool TakeFromBucket(Permits cost, Instant now, Decision& decision) noexcept {
+    for (;;) {
+      std::uint64_t old = word_.load(std::memory_order_acquire);
+      if (old == Bucket::kElsewhere) return false;
+      const Bucket bucket = bucket_.Load();  // behind the word, as above
+      std::uint64_t word = old;
+      const Bucket::Trial trial = bucket.Try(word, cost, bucket.TickAt(now));
+      const bool kept = word == old
+                            ? word_.load(std::memory_order_acquire) == old
+                            : word_.compare_exchange_strong(old, word, std::memory_order_acq_rel);
+      if (!kept) continue;
+      bucket.Tell(trial, cost, decision);
+      return true;
+    }
+  }
+
+  // One that nothing fits, if there is more to it than Take() knows.
+  [[nodiscard]] PlainBucket PlainOf(const Plan& plan) const {
+    const Bucket* bucket = plan.only_bucket();
+    const bool is_simple = bucket != nullptr && bucket->is_plain() && !options_.has_room;
+    if (!is_simple) return PlainBucket::Closed();
+    const PlainBucket plain(*bucket);
+    return plain.IsToldEasily() ? plain : PlainBucket::Closed();
   }
 
   // Where the plan is no bucket, any will do: nobody looks at it.
@@ -111,8 +151,9 @@ class Limiter::State {
   TimelineState seen_;
   Timeline timeline_{seen_, Nanos(0)};
 
+  // What is read by every decision lies together; what is written by some lies apart.
+  alignas(64) SeqLocked<PlainBucket> plain_;
   SeqLocked<Bucket> bucket_;
-  // On a line of its own: it is written all the time, what is around it hardly ever.
   alignas(64) std::atomic<std::uint64_t> word_{Bucket::kElsewhere};
   alignas(64) std::mutex mutex_;
   Plan plan_;                         // guarded by mutex_
@@ -123,16 +164,18 @@ Limiter::Limiter(const Limit& limit, LimiterOptions options, Instant created)
     : state_(std::make_unique<State>(Plan::Of(limit).value(), std::move(options), created)) {}
 Limiter::~Limiter() = default;
 
-Decision Limiter::Take(Permits cost, Instant now) noexcept {
-  const Timeline::Moment moment = state_->Follow(now);
-  Decision decision = state_->Take(cost, moment.now);
-  if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->options().has_room);
-  Timeline::Adjust(decision, moment.ahead);
-  return decision;
+void Limiter::TakeInto(Permits cost, Decision& decision) noexcept {
+  State& state = *state_;
+  state.Take(cost, state.timeline().FollowClock(Clock::now()), decision);
+}
+
+void Limiter::TakeInto(Permits cost, Instant now, Decision& decision) noexcept {
+  State& state = *state_;
+  state.Take(cost, state.timeline().Follow(now), decision);
 }
 
 Decision Limiter::Peek(Permits cost, Instant now) noexcept {
-  const Timeline::Moment moment = state_->Follow(now);
+  const Timeline::Moment moment = state_->timeline().Follow(now);
   Decision decision = state_->Change(
       [&](const Plan& plan, auto& state) { return plan.Peek(state, cost, moment.now); });
   if (decision.verdict == Verdict::kDeny) Stretch(decision, state_->options().has_room);
@@ -141,7 +184,7 @@ Decision Limiter::Peek(Permits cost, Instant now) noexcept {
 }
 
 Partial Limiter::TakeUpTo(Permits cost, Instant now) noexcept {
-  const Timeline::Moment moment = state_->Follow(now);
+  const Timeline::Moment moment = state_->timeline().Follow(now);
   Partial partial = state_->Change(
       [&](const Plan& plan, auto& state) { return plan.TakeUpTo(state, cost, moment.now); });
   Timeline::Adjust(partial.decision, moment.ahead);
@@ -149,7 +192,7 @@ Partial Limiter::TakeUpTo(Permits cost, Instant now) noexcept {
 }
 
 Decision Limiter::Charge(Permits cost, Instant now) noexcept {
-  const Timeline::Moment moment = state_->Follow(now);
+  const Timeline::Moment moment = state_->timeline().Follow(now);
   Decision decision = state_->Change(
       [&](const Plan& plan, auto& state) { return plan.Charge(state, cost, moment.now); });
   Timeline::Adjust(decision, moment.ahead);
@@ -157,7 +200,7 @@ Decision Limiter::Charge(Permits cost, Instant now) noexcept {
 }
 
 void Limiter::Refund(Permits cost, Instant now) noexcept {
-  const Instant at = state_->Follow(now).now;
+  const Instant at = state_->timeline().Follow(now).now;
   RefundInSteps(cost, [&](Permits left) {
     return state_->Change(
         [&](const Plan& plan, auto& state) { return plan.Refund(state, left, at, at); });
@@ -165,7 +208,7 @@ void Limiter::Refund(Permits cost, Instant now) noexcept {
 }
 
 Reservation Limiter::Reserve(Permits cost, Nanos patience, Instant now) noexcept {
-  const Timeline::Moment moment = state_->Follow(now);
+  const Timeline::Moment moment = state_->timeline().Follow(now);
   Reservation reservation = state_->Change([&](const Plan& plan, auto& state) {
     return plan.Reserve(state, cost, moment.now, std::max(patience, Nanos(0)) - moment.ahead);
   });
@@ -177,7 +220,7 @@ Reservation Limiter::Reserve(Permits cost, Nanos patience, Instant now) noexcept
 }
 
 void Limiter::Cancel(Reservation& reservation, Instant now) noexcept {
-  const Instant at = state_->Follow(now).now;
+  const Instant at = state_->timeline().Follow(now).now;
   const Permits cost = std::exchange(reservation.cost, Permits{0});
   RefundInSteps(cost, [&](Permits left) {
     return state_->Change([&](const Plan& plan, auto& state) {
@@ -194,7 +237,7 @@ Decision Limiter::Wait(Permits cost, const std::stop_token& stop, Instant deadli
 
 void Limiter::SetLimit(const Limit& limit, Instant now) {
   Plan plan = Plan::Of(limit).value();
-  state_->SetPlan(std::move(plan), state_->Follow(now).now);
+  state_->SetPlan(std::move(plan), state_->timeline().Follow(now).now);
 }
 
 }  // namespace weir

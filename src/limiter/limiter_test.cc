@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -33,6 +35,44 @@ TEST(LimiterTest, ReadsItsOwnClock) {
   EXPECT_FALSE(refused);
   EXPECT_GT(refused.retry_after, Nanos(0));
   EXPECT_LE(refused.retry_after, std::chrono::minutes(30));
+}
+
+// A limiter with a load signal that never says that there is room takes the general way, and
+// answers like one without a signal.
+TEST(LimiterTest, APlainBucketDecidesWhatTheGeneralWayDecides) {
+  const std::array<Limit, 5> limits = {
+      Quota::PerSecond(1000).Burst(10),
+      Quota::PerSecond(3).Burst(5),  // not plain
+      Quota::PerHour(20),
+      Quota::Per(1, Nanos(1LL << 60)).Burst(2),
+      Quota::Per(1, Nanos(1LL << 61)).Burst(1),  // durations that come to their end
+  };
+  Limiter plain(limits[0], {}, At(Nanos(0)));
+  Limiter general(limits[0], {.has_room = [] { return false; }}, At(Nanos(0)));
+  std::mt19937_64 random(5);
+  std::int64_t now = 1'000'000'000;
+  for (int step = 0; step < 200'000; ++step) {
+    switch (random() % 32) {
+      case 0:
+        now -= static_cast<std::int64_t>(random() % 20'000'000);  // a clock that is a little behind
+        break;
+      case 1:  // a clock that was set back, even to before there were any
+        if (random() % 64 == 0) now = static_cast<std::int64_t>(random() % 2'000'000) - 1'000'000;
+        break;
+      case 2:
+        if (random() % 16 == 0) {
+          const Limit& limit = limits[random() % limits.size()];
+          plain.SetLimit(limit, At(Nanos(now)));
+          general.SetLimit(limit, At(Nanos(now)));
+        }
+        break;
+      default:
+        if (random() % 4 == 0) now += static_cast<std::int64_t>(random() % 2'000'000);
+    }
+    const Permits cost{random() % 20 == 0 ? random() : random() % 12};
+    ASSERT_EQ(plain.Take(cost, At(Nanos(now))), general.Take(cost, At(Nanos(now))))
+        << "cost " << cost.count << " at " << now << "ns, step " << step;
+  }
 }
 
 TEST(LimiterTest, CancelGivesBackExactlyWhatWasTakenAndOnlyOnce) {

@@ -62,6 +62,15 @@ class Timeline {
     return FollowFar(now);
   }
 
+  // Notes that time has gone on from `latest` to `now`; false, and nothing is noted, if there is
+  // more to it.
+  [[gnu::always_inline]] static bool GoesOn(TimelineState& state, std::int64_t latest,
+                                            Instant now) noexcept {
+    const std::int64_t asked = now.time_since_epoch().count();
+    return asked > latest && state.set_back_ns.load(std::memory_order_relaxed) == 0 &&
+           state.latest_ns.compare_exchange_strong(latest, asked, std::memory_order_relaxed);
+  }
+
   // Durations in a decision count from the moment; the caller's clock is still behind it.
   static void Adjust(Decision& decision, Nanos ahead) noexcept {
     if (ahead == Nanos(0)) [[likely]] {

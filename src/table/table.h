@@ -105,6 +105,11 @@ class Table {
     [[gnu::always_inline]] void PrefetchBeside(const Key& key) const noexcept {
       __builtin_prefetch(&LineOf(key, 1), 1);
     }
+    // And for the one behind it, where a third of those are that are not in their own.
+    [[gnu::always_inline]] void PrefetchNearby(const Key& key) const noexcept {
+      PrefetchBeside(key);
+      __builtin_prefetch(&LineOf(key, 2), 1);
+    }
     // The same as Look() in all lines that a key may be in, or in all but its own.
     [[nodiscard]] AtomicSlot* LookAround(const Key& key, std::size_t first = 0) const noexcept {
       for (std::size_t probe = first; probe < kProbe; ++probe) {
