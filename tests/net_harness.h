@@ -144,6 +144,7 @@ struct Script {
     return Next::kRead;
   };
   std::function<void()> on_gone = [] {};
+  std::string news = {};      // OnNews()
   std::string farewell = {};  // OnEnding()
 };
 
@@ -156,6 +157,7 @@ class ScriptedHandler final : public Handler {
   Next OnResume(Connection& connection, std::string& out) override {
     return script_.on_resume(connection, out);
   }
+  void OnNews(std::string& out) override { out += script_.news; }
   void OnEnding(std::string& out) override { out += script_.farewell; }
   void OnGone(Connection& /*connection*/) override { script_.on_gone(); }
 

@@ -250,6 +250,34 @@ TEST_F(ServeSignalsConcurrentTest, ItStartsEndsAndSaysSo) {
                     HasSubstr("\"event\":\"stopped\""), HasSubstr("exit code 0\n")));
 }
 
+TEST_F(ServeSignalsConcurrentTest, ReadinessGoesFirstAndEverythingIsStillAnswered) {
+  Configure("drain-delay: 1h\n");
+  Process server = Start();
+  const std::string http = "http://" + AddressOf(server.ReadLine("started:"));
+  const auto code = [&](const std::string& path) {
+    return Shell("curl -s -o /dev/null -w '%{http_code}' --max-time 20 " + http + path);
+  };
+  EXPECT_EQ(code("/readyz"), "200");
+  server.Signal(SIGTERM);
+  EXPECT_THAT(server.ReadLine("turning_away"), HasSubstr("not ready any more, ends in 1h"));
+  EXPECT_EQ(code("/readyz"), "503");
+  EXPECT_EQ(code("/healthz"), "200");
+  EXPECT_EQ(code("/check"), "200");
+  EXPECT_EQ(code("/check"), "429");
+  server.Signal(SIGHUP);  // too late for a reload
+  EXPECT_EQ(code("/check"), "429");
+  EXPECT_THAT(server.End(), AllOf(HasSubstr("stopped"), HasSubstr("exit code 0\n")))
+      << "the second time it ends at once";
+}
+
+TEST_F(ServeSignalsConcurrentTest, WhoInterruptsDoesNotWaitForTheDelay) {
+  Configure("drain-delay: 1h\n");
+  Process server = Start();
+  server.ReadLine("started:");
+  server.Signal(SIGINT);
+  EXPECT_THAT(server.ReadUntil("exit code 0\n"), Not(HasSubstr("turning_away")));
+}
+
 TEST_F(ServeSignalsConcurrentTest, ASignalHasRulesAndKeysReadAgain) {
   folder_.Write("rules.yaml", "namespace: default\nrules: [{name: u, by: [user], limit: 1/h}]\n");
   const std::string keys = folder_.Write("keys", rule::ApiKeys::Digest("old key") + " ann\n");

@@ -286,6 +286,10 @@ TEST_F(ServeOptionsConcurrentTest, AWrongValueIsNamedWithItsRemedy) {
             "--idle-timeout: expected a time such as 10s or 5m, got 'soon'");
   EXPECT_EQ(error([](auto& o) { o.connections.request_timeout = "0s"; }),
             "--request-timeout: expected a time such as 10s or 5m, got '0s'");
+  for (const char* wrong : {"soon", "-1s", "2h"}) {
+    EXPECT_EQ(error([&](auto& o) { o.connections.drain_delay = wrong; }),
+              std::string("--drain-delay: expected a time from 0s to 1h, got '") + wrong + "'");
+  }
   EXPECT_EQ(error([](auto& o) { o.connections.proxy_protocol = {"lb"}; }),
             "--proxy-protocol: expected a network such as 10.0.0.0/8, got 'lb'");
   EXPECT_EQ(error([](auto& o) { o.clients.trusted_proxies = {"10.0.0.1/8"}; }),

@@ -47,9 +47,9 @@ class SeqLocked {
 
  private:
   // Without a loop, so that the copy stays in registers.
-  template <std::size_t... kIndex>
-  [[nodiscard, gnu::always_inline]] Words Copy(std::index_sequence<kIndex...>) const noexcept {
-    return {words_[kIndex].load(std::memory_order_acquire)...};
+  template <std::size_t... Index>
+  [[nodiscard, gnu::always_inline]] Words Copy(std::index_sequence<Index...>) const noexcept {
+    return {words_[Index].load(std::memory_order_acquire)...};
   }
 
   std::atomic<std::uint64_t> sequence_{0};

@@ -49,6 +49,11 @@ void GrpcSession::Abandon(Instant now) {
   late_.ForgetAll([&](DescriptorReply& reply) { rate_limit_.GiveBack(reply, now); });
 }
 
+void GrpcSession::TellNews(std::string& out) {
+  health_.TellChanges();
+  connection_.Write(out);
+}
+
 void GrpcSession::Leave() {
   health_.EndAll();
   connection_.GoAway();

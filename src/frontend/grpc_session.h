@@ -53,6 +53,8 @@ class GrpcSession final : private wire::GrpcService {
   // The client has gone while calls waited: what was taken for them goes back.
   void Abandon(Instant now);
 
+  // Who watches the server's health is told if that has changed.
+  void TellNews(std::string& out);
   // The server is about to end. Who watches its health is told, and the client asks nothing more
   // here; calls under way are finished.
   void Leave();

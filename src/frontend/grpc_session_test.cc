@@ -150,6 +150,21 @@ TEST_F(GrpcSessionTest, WatchersAreToldWhatChangesUntilTheServerEnds) {
   EXPECT_EQ(client_.farewell(), NGHTTP2_NO_ERROR);
 }
 
+TEST_F(GrpcSessionTest, AWatcherIsToldWithoutAskingAgain) {
+  const GrpcHeard& heard = CallHealth(kWatch, "");
+  const auto news = [this] {
+    std::string out;
+    session_->TellNews(out);
+    return out;
+  };
+  EXPECT_EQ(news(), "") << "nothing is new";
+  ready_ = false;
+  client_.Hear(news());
+  ASSERT_EQ(heard.messages().size(), 2);
+  EXPECT_EQ(StatusIn(heard.messages()[1]), HealthCheckResponse::NOT_SERVING);
+  EXPECT_FALSE(heard.ended);
+}
+
 TEST_F(GrpcSessionTest, AWatcherThatGoesIsToldNothing) {
   const std::int32_t id = client_.Call(kWatch, "");
   Exchange();

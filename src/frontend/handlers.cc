@@ -155,6 +155,7 @@ class GrpcHandler final : public net::Handler, private Wakes {
     return progress.close ? Next::kClose : Next::kRead;
   }
   void OnGone(net::Connection& /*connection*/) override { session_.Abandon(checker_.Now()); }
+  void OnNews(std::string& out) override { session_.TellNews(out); }
   void OnEnding(std::string& out) override {
     session_.Leave();
     session_.Write(out);

@@ -81,6 +81,8 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   Connection(Connections& all, const ListenerOptions& listener, Descriptor socket,
              std::size_t place);
   void Start(const ConnectionFacts& facts);
+  // Handler::OnNews(), unless something is under way.
+  void TellNews();
   // Closes as soon as nothing is under way.
   void Drain();
   // At once.

@@ -25,8 +25,12 @@ void Connections::Add(Descriptor socket, const ConnectionFacts& facts,
   if (tick_ == Loop::kNoTimer) tick_ = loop_.After(Deadlines::kTick, [this] { Tick(); });
 }
 
+// From the last to the first, here and below: who is closed leaves its place to the last one.
+void Connections::TellNews() {
+  for (std::size_t i = all_.size(); i > 0; --i) all_[i - 1]->TellNews();
+}
+
 void Connections::Drain() {
-  // From the last to the first: who is closed leaves its place to the last one.
   for (std::size_t i = all_.size(); i > 0; --i) all_[i - 1]->Drain();
 }
 

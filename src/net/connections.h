@@ -33,6 +33,8 @@ class Connections {
   void Add(Descriptor socket, const ConnectionFacts& facts, const ListenerOptions& listener);
   [[nodiscard]] std::size_t size() const { return all_.size(); }
 
+  // Lets the handlers of all say what is new.
+  void TellNews();
   // Closes each connection as soon as it has nothing under way.
   void Drain();
   void CloseAll(Ending ending);

@@ -64,6 +64,10 @@ class Handler {
   // if it returns kRead or kAgain and something is unread.
   virtual Next OnResume(Connection& connection, std::string& out);
 
+  // Something has changed that a client may be waiting to hear of (Server::TellNews). What is
+  // appended to `out` is sent.
+  virtual void OnNews(std::string& out);
+
   // The connection is idle and ends: nobody has asked for long, or the server stops. What is
   // appended to `out` is sent first.
   virtual void OnEnding(std::string& out);

@@ -97,6 +97,10 @@ void Server::StartThreads(ServerOptions::Pinning pinning) {
   }
 }
 
+void Server::TellNews() {
+  for (const auto& worker : workers_) worker->TellNews();
+}
+
 void Server::Stop(Nanos drain) {
   if (threads_.empty()) return;
   for (const auto& worker : workers_) worker->Stop(drain);

@@ -36,7 +36,7 @@ struct ServerOptions {
   std::function<std::unique_ptr<Companion>(Loop& loop)> companion = {};
 };
 
-// Thread safety: Start() and Stop() by one thread, totals() by any.
+// Thread safety: Start(), TellNews() and Stop() by one thread, totals() by any.
 class Server {
  public:
   // Listens on all of them, or says why not. Handlers are called from now on.
@@ -48,6 +48,9 @@ class Server {
 
   // Where it listens, in the order of the listeners, with the ports that were chosen.
   [[nodiscard]] const std::vector<Endpoint>& endpoints() const { return endpoints_; }
+
+  // Lets the handlers of all connections say what is new (Handler::OnNews). Returns at once.
+  void TellNews();
 
   // Accepts no more, closes what is idle, lets what has begun be finished for at most `drain`,
   // closes the rest, and returns when all is over. Only the first call counts.

@@ -18,7 +18,7 @@
 
 namespace weir::net {
 
-// Thread safety: one thread, but for Stop() and counters().
+// Thread safety: one thread, but for TellNews(), Stop() and counters().
 class Worker {
  public:
   // `admission` outlives it, `time` is called in its thread. Throws std::system_error if the
@@ -31,6 +31,10 @@ class Worker {
   // Before Run(). `options` outlives the worker.
   void Listen(std::shared_ptr<ListeningSocket> socket, const ListenerOptions& options);
 
+  // Lets all handlers say what is new. Returns at once. From any thread.
+  void TellNews() {
+    loop_.Post([this] { connections_.TellNews(); });
+  }
   // Returns when Stop() has come to its end.
   void Run() { loop_.Run(); }
   // Accepts no more, lets requests that have begun be finished for so long, and closes. Returns at

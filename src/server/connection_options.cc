@@ -4,12 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "base/text.h"
 
 namespace weir {
 namespace {
+
+constexpr Nanos kLongestDrainDelay = std::chrono::hours(1);
 
 // For all that is no connection: tables, rules, databases, the loops themselves.
 constexpr std::uint64_t kDescriptorsForTheRest = 256;
@@ -60,6 +63,13 @@ void AddConnectionOptions(CLI::App& command, ConnectionOptions& options) {
       ->capture_default_str()
       ->group(group);
   command
+      .add_option(
+          "--drain-delay", options.drain_delay,
+          "After SIGTERM: how long everything is still answered while /readyz says 503, for "
+          "gateways to turn to others")
+      ->capture_default_str()
+      ->group(group);
+  command
       .add_option("--proxy-protocol", options.proxy_protocol,
                   "Networks whose connections begin with a PROXY header, which says for whom "
                   "they are")
@@ -71,6 +81,10 @@ Result<ConnectionSettings> Read(const ConnectionOptions& options) {
   if (!idle) return idle.error();
   const Result<Nanos> request = ReadTimeout("--request-timeout", options.request_timeout);
   if (!request) return request.error();
+  const Result<Nanos> drain_delay = ParseDuration(options.drain_delay);
+  if (!drain_delay || *drain_delay < Nanos(0) || *drain_delay > kLongestDrainDelay) {
+    return Error{"--drain-delay: expected a time from 0s to 1h, got '" + options.drain_delay + "'"};
+  }
   Result<std::vector<rule::Network>> proxies =
       ReadNetworks("--proxy-protocol", options.proxy_protocol);
   if (!proxies) return proxies.error();
@@ -80,6 +94,7 @@ Result<ConnectionSettings> Read(const ConnectionOptions& options) {
                         .connections_per_peer = options.most_per_peer};
   settings.limits.idle = *idle;
   settings.limits.request = *request;
+  settings.drain_delay = *drain_delay;
   if (!proxies->empty()) {
     settings.proxy_protocol = {.from = net::ProxyProtocol::From::kNetworks,
                                .networks = std::move(*proxies)};

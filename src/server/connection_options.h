@@ -23,6 +23,7 @@ struct ConnectionOptions {
   std::size_t most_per_peer = net::AdmissionLimits{}.connections_per_peer;
   std::string idle_timeout = "10m";
   std::string request_timeout = "10s";
+  std::string drain_delay = "0s";
   std::vector<std::string> proxy_protocol = {};  // networks
 };
 
@@ -33,6 +34,7 @@ struct ConnectionSettings {
   net::AdmissionLimits admission;
   net::ConnectionLimits limits;
   net::ProxyProtocol proxy_protocol;
+  Nanos drain_delay{0};
 };
 Result<ConnectionSettings> Read(const ConnectionOptions& options);
 

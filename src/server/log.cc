@@ -34,6 +34,7 @@ constexpr std::array<EventRow, kEvents> kRows = {{
     {"reloaded", LogLevel::kInfo},
     {"reload_failed", LogLevel::kError},
     {"needs_restart", LogLevel::kWarning},
+    {"turning_away", LogLevel::kInfo},
     {"stopping", LogLevel::kInfo},
     {"stopped", LogLevel::kInfo},
 }};

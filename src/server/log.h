@@ -42,6 +42,7 @@ enum class Event : std::uint8_t {
   kReloaded,
   kReloadFailed,  // some of it, or all; what cannot be read has changed nothing
   kNeedsRestart,  // what was changed and cannot change while it runs
+  kTurningAway,   // it was told to end, and waits for gateways to turn to others
   kStopping,
   kStopped,
 };

@@ -107,8 +107,12 @@ What it has counted.
 \fBSIGHUP\fR
 The server reads configuration, rules and keys again. What cannot be read leaves what was in force.
 .TP
-\fBSIGTERM\fR, \fBSIGINT\fR
-The server ends: requests under way are answered first.
+\fBSIGTERM\fR
+The server ends: it is not ready any more, answers everything for another \fB\-\-drain\-delay\fR, and
+then what is under way.
+.TP
+\fBSIGINT\fR
+The same without the delay.
 .SH EXIT STATUS
 .TP
 \fB0\fR

@@ -382,8 +382,15 @@ std::vector<std::string> RunningServer::Reload() {
   return problems;
 }
 
-void RunningServer::Stop() {
+Nanos RunningServer::drain_delay() const { return parts_->connections.drain_delay; }
+
+void RunningServer::TurnAway() {
   parts_->ready = false;
+  parts_->server->TellNews();
+}
+
+void RunningServer::Stop() {
+  TurnAway();
   parts_->server->Stop(kDrain);
   if (parts_->admin != nullptr) parts_->admin->Stop(kDrain);
 }

@@ -39,7 +39,11 @@ class RunningServer {
   // Of the rules in force.
   [[nodiscard]] std::string rules_version() const;
 
-  // Readiness goes first, then requests under way are answered, for at most ten seconds.
+  // Not ready any more, for gateways to turn to others; everything is still answered. How long that
+  // should last is for whoever started it to say.
+  void TurnAway();
+  [[nodiscard]] Nanos drain_delay() const;
+  // Turns away, and then requests under way are answered, for at most ten seconds.
   void Stop();
 
  private:

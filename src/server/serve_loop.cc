@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -38,6 +40,19 @@ std::string Join(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
+}
+
+// Until the time is over, or somebody tells it to end at once.
+void WaitForDelay(const sigset_t& signals, Nanos delay) {
+  const auto end = std::chrono::steady_clock::now() + delay;
+  int signal = SIGHUP;
+  while (signal == SIGHUP) {  // there is nothing left to reload for
+    const Nanos left = std::max(Nanos(end - std::chrono::steady_clock::now()), Nanos(0));
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+    const timespec time{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+    signal = sigtimedwait(&signals, nullptr, &time);
+    if (signal < 0 && errno == EINTR) signal = SIGHUP;
+  }
 }
 
 // A server under way, with all that a reload touches.
@@ -134,6 +149,15 @@ int Serve(const ServeTold& told, const std::function<Result<ServeTold>()>& read_
     supervisor.Ready("rules " + (*server)->rules_version());
   }
   supervisor.Stopping();
+  const Nanos delay = (*server)->drain_delay();
+  if (signal == SIGTERM && delay > Nanos(0)) {  // who presses Ctrl-C does not want to wait
+    (*server)->TurnAway();
+    const std::string message =
+        "not ready any more, ends in " + told.options.connections.drain_delay;
+    io.out << "\n" << message << "\n" << std::flush;
+    log.Write(Event::kTurningAway, message);
+    WaitForDelay(signals, delay);
+  }
   io.out << "\nends: requests under way are answered\n" << std::flush;
   log.Write(Event::kStopping, "requests under way are answered",
             {{"signal", std::string("SIG") + sigabbrev_np(signal)}});
