@@ -112,9 +112,10 @@ TEST_F(GrpcServerConcurrentTest, WhoWatchesIsToldThatTheServerEnds) {
   std::array<char, 1024> line{};
   ASSERT_NE(std::fgets(line.data(), line.size(), pipe), nullptr);
   EXPECT_STREQ(line.data(), "{\"status\": \"SERVING\"}\n");
-  server_->Stop();
+  server_->TurnAway();  // while it still serves
   ASSERT_NE(std::fgets(line.data(), line.size(), pipe), nullptr);
   EXPECT_STREQ(line.data(), "{\"status\": \"NOT_SERVING\"}\n");
+  server_->Stop();
   ASSERT_NE(std::fgets(line.data(), line.size(), pipe), nullptr);
   EXPECT_THAT(line.data(), HasSubstr("\"UNAVAILABLE\""));
   pclose(pipe);

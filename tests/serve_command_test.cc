@@ -266,8 +266,16 @@ TEST_F(ServeSignalsConcurrentTest, ReadinessGoesFirstAndEverythingIsStillAnswere
   EXPECT_EQ(code("/check"), "429");
   server.Signal(SIGHUP);  // too late for a reload
   EXPECT_EQ(code("/check"), "429");
-  EXPECT_THAT(server.End(), AllOf(HasSubstr("stopped"), HasSubstr("exit code 0\n")))
+  EXPECT_THAT(server.End(),
+              AllOf(Not(HasSubstr("reload")), HasSubstr("stopped"), HasSubstr("exit code 0\n")))
       << "the second time it ends at once";
+}
+
+TEST_F(ServeSignalsConcurrentTest, TheDelayEndsByItself) {
+  Configure("drain-delay: 20ms\n");
+  Process server = Start();
+  server.ReadLine("started:");
+  EXPECT_THAT(server.End(), AllOf(HasSubstr("turning_away"), HasSubstr("exit code 0\n")));
 }
 
 TEST_F(ServeSignalsConcurrentTest, WhoInterruptsDoesNotWaitForTheDelay) {
@@ -275,7 +283,8 @@ TEST_F(ServeSignalsConcurrentTest, WhoInterruptsDoesNotWaitForTheDelay) {
   Process server = Start();
   server.ReadLine("started:");
   server.Signal(SIGINT);
-  EXPECT_THAT(server.ReadUntil("exit code 0\n"), Not(HasSubstr("turning_away")));
+  EXPECT_THAT(server.ReadUntil("exit code 0\n"),
+              AllOf(Not(HasSubstr("turning_away")), HasSubstr("exit code 0\n")));
 }
 
 TEST_F(ServeSignalsConcurrentTest, ASignalHasRulesAndKeysReadAgain) {

@@ -84,7 +84,7 @@ class Limiter {
 
   // What was used stays used. Throws std::invalid_argument, and changes nothing, if the limit makes
   // no sense.
-  void SetLimit(const Limit& limit) { SetLimit(limit, Clock::now()); }
+  void SetLimit(const Limit& limit);
   void SetLimit(const Limit& limit, Instant now);
 
  private:

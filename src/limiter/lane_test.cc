@@ -70,7 +70,7 @@ TEST_F(LaneTest, DecidesWhatTheGeneralPathDecides) {
       Quota::PerSecond(1000).Burst(10),         Quota::PerSecond(3).Burst(5),  // not plain
       Quota::Per(1, Nanos(1)).Burst(1'000'000), Quota::PerHour(20),
       Quota::Per(1, Nanos(1LL << 60)).Burst(2),  // still open
-      Quota::Per(1, Nanos(1LL << 61)).Burst(1),  // durations that come to their end
+      Quota::Per(1, Nanos(1LL << 62)).Burst(1),  // durations that come to their end
   };
   std::mt19937_64 random(3);
   std::int64_t now = 1'000'000'000;

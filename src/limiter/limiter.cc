@@ -55,13 +55,13 @@ class Limiter::State {
 
   // Where all is as it nearly always is, the limit a plain bucket and nobody else in between, this
   // is all there is to do. A refusal writes nothing.
-  [[gnu::always_inline]] void Take(Permits cost, Timeline::Moment moment,
+  [[gnu::always_inline]] void Take(Permits cost, Instant now, Timeline::Moment moment,
                                    Decision& decision) noexcept {
     // The word first: if the limit changes meanwhile, the word does too, and is found changed.
     std::uint64_t word = word_.load(std::memory_order_acquire);
     const std::optional<PlainBucket> bucket = plain_.TryLoad();
     if (!bucket || !bucket->Fits(cost) || word == Bucket::kElsewhere) [[unlikely]] {
-      return TakeAny(cost, moment, decision);
+      return TakeAny(cost, now, decision);
     }
     const std::uint64_t tick = ToNanos(moment.now);
     const std::uint64_t asked = tick - static_cast<std::uint64_t>(moment.ahead.count());
@@ -69,12 +69,12 @@ class Limiter::State {
     const std::uint64_t full_at = tick + trial.after;
     if (bucket->Admits(trial)) {
       if (!word_.compare_exchange_strong(word, full_at, std::memory_order_acq_rel)) [[unlikely]] {
-        return TakeAny(cost, moment, decision);
+        return TakeAny(cost, now, decision);
       }
       decision = bucket->Allowed(trial, full_at - asked);
     } else {
       if (word_.load(std::memory_order_acquire) != word) [[unlikely]] {
-        return TakeAny(cost, moment, decision);
+        return TakeAny(cost, now, decision);
       }
       decision = bucket->Refused(trial, full_at - bucket->capacity() - asked, word - asked);
     }
@@ -87,6 +87,11 @@ class Limiter::State {
     std::vector<std::uint64_t> words(plan.words());
     plan.Carry(plan_, words_, words, now);
     plan_ = std::move(plan);
+    // Another word than before, also where nothing was used: who is about to change the old one by
+    // the old limit must notice.
+    if (const Bucket* bucket = plan_.only_bucket(); bucket != nullptr && words[0] == 0) {
+      bucket->Refund(words[0], Permits{0}, now);
+    }
     plain_.Store(PlainOf(plan_));
     bucket_.Store(BucketOf(plan_));
     Place(std::move(words));
@@ -97,8 +102,10 @@ class Limiter::State {
 
  private:
   // All that Take() does not know. Apart, so that what is done for all others is short.
-  [[gnu::noinline]] void TakeAny(Permits cost, Timeline::Moment moment,
-                                 Decision& decision) noexcept {
+  [[gnu::noinline]] void TakeAny(Permits cost, Instant asked, Decision& decision) noexcept {
+    // Noted by now at the latest: not everybody keeps, as a bucket does, what came a little
+    // earlier.
+    const Timeline::Moment moment = timeline_.Follow(asked);
     if (!TakeFromBucket(cost, moment.now, decision)) {
       decision = Change(
           [&](const Plan& plan, auto& state) { return plan.Admit(state, cost, moment.now); });
@@ -166,12 +173,13 @@ Limiter::~Limiter() = default;
 
 void Limiter::TakeInto(Permits cost, Decision& decision) noexcept {
   State& state = *state_;
-  state.Take(cost, state.timeline().FollowClock(Clock::now()), decision);
+  const Instant now = Clock::now();
+  state.Take(cost, now, state.timeline().FollowClock(now), decision);
 }
 
 void Limiter::TakeInto(Permits cost, Instant now, Decision& decision) noexcept {
   State& state = *state_;
-  state.Take(cost, state.timeline().Follow(now), decision);
+  state.Take(cost, now, state.timeline().Follow(now), decision);
 }
 
 Decision Limiter::Peek(Permits cost, Instant now) noexcept {
@@ -233,6 +241,11 @@ Decision Limiter::Wait(Permits cost, const std::stop_token& stop, Instant deadli
   const Instant now = Clock::now();
   Reservation reservation = Reserve(cost, deadline > now ? deadline - now : Nanos(0), now);
   return WaitFor(reservation, stop, [this](Reservation& r) { Cancel(r); });
+}
+
+void Limiter::SetLimit(const Limit& limit) {
+  Plan plan = Plan::Of(limit).value();  // takes its time: the clock is read after it
+  state_->SetPlan(std::move(plan), state_->timeline().Follow(Clock::now()).now);
 }
 
 void Limiter::SetLimit(const Limit& limit, Instant now) {

@@ -45,7 +45,7 @@ TEST(LimiterTest, APlainBucketDecidesWhatTheGeneralWayDecides) {
       Quota::PerSecond(3).Burst(5),  // not plain
       Quota::PerHour(20),
       Quota::Per(1, Nanos(1LL << 60)).Burst(2),
-      Quota::Per(1, Nanos(1LL << 61)).Burst(1),  // durations that come to their end
+      Quota::Per(1, Nanos(1LL << 62)).Burst(1),  // durations that come to their end
   };
   Limiter plain(limits[0], {}, At(Nanos(0)));
   Limiter general(limits[0], {.has_room = [] { return false; }}, At(Nanos(0)));
@@ -70,9 +70,22 @@ TEST(LimiterTest, APlainBucketDecidesWhatTheGeneralWayDecides) {
         if (random() % 4 == 0) now += static_cast<std::int64_t>(random() % 2'000'000);
     }
     const Permits cost{random() % 20 == 0 ? random() : random() % 12};
+    if (random() % 50 == 0) {  // into debt, where durations are the longest
+      plain.Charge(cost, At(Nanos(now)));
+      general.Charge(cost, At(Nanos(now)));
+    }
     ASSERT_EQ(plain.Take(cost, At(Nanos(now))), general.Take(cost, At(Nanos(now))))
         << "cost " << cost.count << " at " << now << "ns, step " << step;
   }
+}
+
+TEST(LimiterTest, TimeStandsStillForWhoIsBehindItsOwnClock) {
+  // An algorithm that keeps when each request came would find one before the last.
+  Limiter limiter(SlidingLog{Quota::PerHour(5)});
+  ASSERT_TRUE(limiter.Take());
+  const Instant before = Clock::now();
+  ASSERT_TRUE(limiter.Take());
+  EXPECT_TRUE(limiter.Take(Permits{1}, before));
 }
 
 TEST(LimiterTest, CancelGivesBackExactlyWhatWasTakenAndOnlyOnce) {

@@ -216,8 +216,8 @@ void Connection::PayBack() {
 }
 
 void Connection::TellNews() {
-  // Who is in the middle of something is told with that.
-  if (!is_reading()) return;
+  has_news_ = !is_reading();
+  if (has_news_) return;  // as soon as it is again
   std::string& out = all_.EmptyOut();
   try {
     handler_->OnNews(out);
@@ -309,9 +309,13 @@ void Connection::Continue() {
     Await(Wait::kTurn);
     return CallAfter(Nanos(0), &Connection::HandleAgain);
   }
-  if (in_request_) return Await(Wait::kRestOfRequest);
-  Await(Wait::kRequest, Since::kNow);
-  if (draining_) CallAfter(Nanos(0), &Connection::Drain);
+  if (in_request_) {
+    Await(Wait::kRestOfRequest);
+  } else {
+    Await(Wait::kRequest, Since::kNow);
+    if (draining_) CallAfter(Nanos(0), &Connection::Drain);
+  }
+  if (has_news_) TellNews();
 }
 
 // --- waiting

@@ -81,7 +81,7 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   Connection(Connections& all, const ListenerOptions& listener, Descriptor socket,
              std::size_t place);
   void Start(const ConnectionFacts& facts);
-  // Handler::OnNews(), unless something is under way.
+  // Handler::OnNews(), now or as soon as what is under way allows.
   void TellNews();
   // Closes as soon as nothing is under way.
   void Drain();
@@ -172,6 +172,7 @@ class Connection final : public Loop::Watcher, public Deadlines::Entry {
   bool in_request_ = false;
   bool peer_ended_ = false;  // it sends no more
   bool draining_ = false;
+  bool has_news_ = false;  // that could not be told yet
 };
 
 }  // namespace weir::net

@@ -1,10 +1,15 @@
 // What a server tells its connections without being asked.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <string>
+
 #include "tests/net_harness.h"
 
 namespace weir::net {
 namespace {
+
+using std::chrono::seconds;
 
 HandlerFactory EchoLinesAndNews() {
   return Scripted({.on_bytes =
@@ -40,14 +45,32 @@ TEST(NewsTest, ARequestThatHasBegunIsNotLost) {
   ASSERT_TRUE(server.TurnUntilReceived(client, "news\nhello\n"));
 }
 
-TEST(NewsTest, WhoHasNothingToSayIsLeftAsItWas) {
-  NetHarness server({.handlers = EchoLines()});
+TEST(NewsTest, WhoHasNothingToSayIsAsIdleAsItWas) {
+  NetHarness server({.handlers = EchoLines(), .limits = {.idle = seconds(10)}});
   TestClient client = server.Connect();
-  client.Send("hel");
+  server.Settle();
+  server.Advance(seconds(9));
+  server.worker().TellNews();
+  server.Settle();
+  server.Advance(seconds(3));
+  ASSERT_TRUE(server.TurnUntilEnded(client));
+  EXPECT_EQ(server.closed_by(Ending::kIdle), 1U);
+}
+
+TEST(NewsTest, WhoDoesNotReadIsToldWhenItDoes) {
+  const std::string much(std::size_t{32} << 20, 'x');
+  NetHarness server(
+      {.handlers = Scripted({.on_bytes =
+                                 [&](std::string_view unread, Connection&, std::string& out) {
+                                   out += much;
+                                   return Progress{.consumed = unread.size()};
+                                 },
+                             .news = "news\n"})});
+  TestClient client = server.Connect();
+  client.Send("all of it\n");
   server.Settle();
   server.worker().TellNews();
-  client.Send("lo\n");
-  ASSERT_TRUE(server.TurnUntilReceived(client, "hello\n"));
+  ASSERT_TRUE(server.TurnUntilReceived(client, much + "news\n"));
 }
 
 }  // namespace

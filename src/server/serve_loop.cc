@@ -43,10 +43,11 @@ std::string Join(const std::vector<std::string>& words) {
 }
 
 // Until the time is over, or somebody tells it to end at once.
-void WaitForDelay(const sigset_t& signals, Nanos delay) {
+void WaitForDelay(const sigset_t& signals, Nanos delay, bool had_terminal) {
   const auto end = std::chrono::steady_clock::now() + delay;
   int signal = SIGHUP;
-  while (signal == SIGHUP) {  // there is nothing left to reload for
+  // There is nothing left to reload for.
+  while (signal == SIGHUP && HasTerminal() == had_terminal) {
     const Nanos left = std::max(Nanos(end - std::chrono::steady_clock::now()), Nanos(0));
     const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
     const timespec time{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
@@ -148,15 +149,16 @@ int Serve(const ServeTold& told, const std::function<Result<ServeTold>()>& read_
     session.Reload(read_again());
     supervisor.Ready("rules " + (*server)->rules_version());
   }
-  supervisor.Stopping();
-  const Nanos delay = (*server)->drain_delay();
-  if (signal == SIGTERM && delay > Nanos(0)) {  // who presses Ctrl-C does not want to wait
+  // Who presses Ctrl-C does not want to wait.
+  const Nanos delay = signal == SIGTERM ? (*server)->drain_delay() : Nanos(0);
+  supervisor.Stopping(delay);
+  if (delay > Nanos(0)) {
     (*server)->TurnAway();
     const std::string message =
         "not ready any more, ends in " + told.options.connections.drain_delay;
     io.out << "\n" << message << "\n" << std::flush;
     log.Write(Event::kTurningAway, message);
-    WaitForDelay(signals, delay);
+    WaitForDelay(signals, delay, had_terminal);
   }
   io.out << "\nends: requests under way are answered\n" << std::flush;
   log.Write(Event::kStopping, "requests under way are answered",

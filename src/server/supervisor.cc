@@ -10,6 +10,12 @@
 #include "base/descriptor.h"
 
 namespace weir {
+namespace {
+
+// After the delay: as long as the unit gives it without one (packaging/weir.service).
+constexpr Nanos kLongestEnd = std::chrono::seconds(25);
+
+}  // namespace
 
 void Supervisor::Ready(std::string_view status) const {
   // A line is an assignment: one in the status must not become another.
@@ -24,7 +30,14 @@ void Supervisor::Reloading() const {
        std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
 }
 
-void Supervisor::Stopping() const { Tell("STOPPING=1"); }
+void Supervisor::Stopping(Nanos delay) const {
+  std::string state = "STOPPING=1";
+  if (delay > Nanos(0)) {
+    const auto time = std::chrono::ceil<std::chrono::microseconds>(delay + kLongestEnd);
+    state += "\nEXTEND_TIMEOUT_USEC=" + std::to_string(time.count());
+  }
+  Tell(state);
+}
 
 void Supervisor::Tell(const std::string& state) const {
   sockaddr_un address{};

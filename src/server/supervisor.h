@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "weir/units.h"
+
 namespace weir {
 
 class Supervisor {
@@ -15,7 +17,8 @@ class Supervisor {
 
   void Ready(std::string_view status) const;
   void Reloading() const;  // Ready() says that it is over
-  void Stopping() const;
+  // And that it will be `delay` until it begins to end, which is no reason to kill it.
+  void Stopping(Nanos delay = Nanos(0)) const;
 
  private:
   // A supervisor that cannot be reached is no reason to stop serving.

@@ -46,6 +46,8 @@ TEST(SupervisorTest, IsToldEachTurnInADatagram) {
   EXPECT_THAT(systemd.Next(), testing::MatchesRegex("RELOADING=1\nMONOTONIC_USEC=[0-9]+"));
   supervisor.Stopping();
   EXPECT_EQ(systemd.Next(), "STOPPING=1");
+  supervisor.Stopping(std::chrono::seconds(15));
+  EXPECT_EQ(systemd.Next(), "STOPPING=1\nEXTEND_TIMEOUT_USEC=40000000");
   EXPECT_EQ(systemd.Next(), "");
 }
 

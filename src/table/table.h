@@ -112,10 +112,14 @@ class Table {
     }
     // The same as Look() in all lines that a key may be in, or in all but its own.
     [[nodiscard]] AtomicSlot* LookAround(const Key& key, std::size_t first = 0) const noexcept {
+      const auto is_last = [](const Line& line) {  // nothing lies behind a slot that is free
+        return line.slots[Line::kSlots - 1].tag() == 0;
+      };
+      if (first > 0 && is_last(LineOf(key, 0))) return nullptr;
       for (std::size_t probe = first; probe < kProbe; ++probe) {
         Line& line = LineOf(key, probe);
         if (const unsigned found = line.Match(key.tag); found != 0) return &line.SlotAt(found);
-        if (line.slots[Line::kSlots - 1].tag() == 0) break;  // nothing lies behind a free slot
+        if (is_last(line)) break;
       }
       return nullptr;
     }
