@@ -191,14 +191,16 @@ Progress ForEachLine(std::string_view unread, Answer answer) {
   return {.consumed = consumed};
 }
 
-// Sends back lines.
-inline HandlerFactory EchoLines() {
-  return Scripted({.on_bytes = [](std::string_view unread, Connection&, std::string& out) {
-    return ForEachLine(unread, [&](std::string_view line) {
-      out += line;
-      return Progress{};
-    });
-  }});
+// Sends back lines, and what is new.
+inline HandlerFactory EchoLines(std::string news = {}) {
+  return Scripted({.on_bytes =
+                       [](std::string_view unread, Connection&, std::string& out) {
+                         return ForEachLine(unread, [&](std::string_view line) {
+                           out += line;
+                           return Progress{};
+                         });
+                       },
+                   .news = std::move(news)});
 }
 
 }  // namespace weir::net

@@ -11,19 +11,8 @@ namespace {
 
 using std::chrono::seconds;
 
-HandlerFactory EchoLinesAndNews() {
-  return Scripted({.on_bytes =
-                       [](std::string_view unread, Connection&, std::string& out) {
-                         return ForEachLine(unread, [&](std::string_view line) {
-                           out += line;
-                           return Progress{};
-                         });
-                       },
-                   .news = "news\n"});
-}
-
 TEST(NewsTest, IdleConnectionsAreToldAndGoOn) {
-  NetHarness server({.handlers = EchoLinesAndNews()});
+  NetHarness server({.handlers = EchoLines("news\n")});
   TestClient one = server.Connect();
   TestClient other = server.Connect();
   server.Settle();
@@ -35,7 +24,7 @@ TEST(NewsTest, IdleConnectionsAreToldAndGoOn) {
 }
 
 TEST(NewsTest, ARequestThatHasBegunIsNotLost) {
-  NetHarness server({.handlers = EchoLinesAndNews()});
+  NetHarness server({.handlers = EchoLines("news\n")});
   TestClient client = server.Connect();
   client.Send("hel");
   server.Settle();
