@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 
 .DEFAULT_GOAL := help
 .PHONY: help deps deps-build configure build serve test test-envoy test-redis bench bench-server bench-cluster bench-billion flood \
-	soak trial-cluster check check-format check-layers check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean \
+	soak trial-cluster check check-format check-layers check-packages check-docs check-lint check-tools check-instructions asan ubsan tsan fuzz format clean \
 	install package test-package configuration-page deps-package
 
 help: ## list what can be made
@@ -70,7 +70,7 @@ flood: configure ## a hundred million new keys against a running server (some mi
 	cmake --build --preset release --target flood_bench weir-cli
 	build/bench/flood_bench build/weir
 
-check: check-tools check-format check-layers check-docs check-lint ## all that needs no test: format, layers, docs, lint
+check: check-tools check-format check-layers check-packages check-docs check-lint ## all that needs no test: format, layers, packages, docs, lint
 
 check-tools: deps # the checks themselves: do they fail when they should?
 	python3 -m unittest discover --start-directory tools --pattern '*_test.py'
@@ -80,6 +80,9 @@ check-format: deps
 
 check-layers:
 	tools/check_layers.py
+
+check-packages: build # what is installed to build the program: is it enough?
+	tools/check_packages.py build
 
 check-docs: build
 	tools/check_docs.py --build build
