@@ -18,6 +18,52 @@ KeyStates::KeyStates(table::Memory memory) : table_(std::move(memory), *this) {
   }
 }
 
+void KeyStates::TakeEach(const Planned& planned, std::span<const HashedAsk> asks,
+                         std::span<Decision> decisions, Instant now) noexcept {
+  const table::Table::Map map = table_.map();
+  const std::uint16_t kind = KindOf(planned);
+  const auto key_of = [map, kind](const HashedAsk& ask) {
+    return map.KeyOf(ask.key.low, ask.key.high, kind);
+  };
+  const auto each = [asks, map, key_of](const auto& take) {
+    for (std::size_t i = 0; i < std::min(kAhead, asks.size()); ++i) map.Prefetch(key_of(asks[i]));
+    for (std::size_t i = 0; i < asks.size(); ++i) {
+      map.Prefetch(key_of(asks[std::min(i + kAhead, asks.size() - 1)]));
+      take(i);
+    }
+  };
+  if (planned.bucket == nullptr) {
+    each([&](std::size_t i) {
+      decisions[i] = TakeAny(planned, key_of(asks[i]), asks[i].cost, now);
+    });
+    return;
+  }
+  planned.WithBucket([&](auto bucket) {
+    const std::uint64_t tick = bucket.TickAt(now);
+    std::array<std::uint32_t, kMostPutOff> put_off;
+    std::size_t put_off_count = 0;
+    const auto catch_up = [&] {
+      for (const std::uint32_t i : std::span(put_off).first(put_off_count)) {
+        TakeNearby(bucket, key_of(asks[i]), 1, asks[i].cost, now, decisions[i]);
+      }
+      put_off_count = 0;
+    };
+    each([&](std::size_t i) {
+      const table::Key key = key_of(asks[i]);
+      table::AtomicSlot* const slot = map.Glance(key);
+      if (slot != nullptr) [[likely]] {
+        return TakeFrom(bucket, tick, key, slot, asks[i].cost, now, decisions[i]);
+      }
+      map.PrefetchNearby(key);
+      put_off[put_off_count++] = static_cast<std::uint32_t>(i);
+      if (put_off_count == kMostPutOff) [[unlikely]] {
+        catch_up();
+      }
+    });
+    catch_up();
+  });
+}
+
 void KeyStates::CarryRecord(table::Records::Locked& record, const Planned& current,
                             Instant now) noexcept {
   const std::uint64_t written_by = record.words()[0];

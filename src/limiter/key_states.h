@@ -53,55 +53,14 @@ class KeyStates : public table::Tenancy {
   KeyStates(const KeyStates&) = delete;
   KeyStates& operator=(const KeyStates&) = delete;
 
-  // Decides one request after the other while the memory of those to come is on its way: the line
-  // of each is asked for 32 requests ahead, more than a core can wait for at a time, and 10 ahead
-  // it is looked which slot it is in; or whether the line beside is needed too, which then has as
-  // long to come.
-  template <typename KeyAt, typename CostAt>
-  void TakeEach(const Planned& planned, std::span<Decision> decisions, Instant now, KeyAt key_at,
-                CostAt cost_at) noexcept {
-    const std::uint16_t kind = KindOf(planned);
-    const table::Table::Map map = table_.map();
-    const auto fetch = [map, kind, key_at](Request& request, std::size_t i) {
-      const KeyHash hash = key_at(i);
-      request.key = map.KeyOf(hash.low, hash.high, kind);
-      map.Prefetch(request.key);
-    };
-    const auto look = [map](Request& request) {
-      request.slot = map.Glance(request.key);
-      if (request.slot == nullptr) map.PrefetchNearby(request.key);
-    };
-
-    const auto each = [decisions, fetch, look](const auto& take) {
-      std::array<Request, kBlock> block;
-      const std::size_t count = decisions.size();
-      // The last requests have none behind them to fetch.
-      const std::size_t most = count > kBlock ? count - kBlock : 0;
-      for (std::size_t i = 0; i < std::min(kBlock, count); ++i) fetch(block[i], i);
-      for (std::size_t i = 0; i < std::min(kSoon, count); ++i) look(block[i]);
-      for (std::size_t i = 0; i < most; ++i) {
-        Request& request = block[i % kBlock];
-        look(block[(i + kSoon) % kBlock]);
-        take(request, i);
-        fetch(request, i + kBlock);
-      }
-      for (std::size_t i = most; i < count; ++i) {
-        if (i + kSoon < count) look(block[(i + kSoon) % kBlock]);
-        take(block[i % kBlock], i);
-      }
-    };
-    if (planned.bucket == nullptr) {
-      each([&](const Request& request, std::size_t i) {
-        decisions[i] = TakeAny(planned, request.key, cost_at(i), now);
-      });
-      return;
-    }
-    planned.WithBucket([&](auto bucket) {
-      const std::uint64_t tick = bucket.TickAt(now);
-      each([=, this](const Request& request, std::size_t i) {
-        TakeFrom(bucket, tick, request.key, request.slot, cost_at(i), now, decisions[i]);
-      });
-    });
+  // Decides one request after the other while the memory of those to come is on its way. One that
+  // is not in its own line is put off, so that nobody waits for the line beside; whoever asks for
+  // the same key again is put off behind it. REQUIRES: as many decisions as asks
+  void TakeEach(const Planned& planned, std::span<const HashedAsk> asks,
+                std::span<Decision> decisions, Instant now) noexcept;
+  // Asks for the memory of a key that is about to be taken from.
+  void Prefetch(KeyHash hash) const noexcept {
+    table_.map().Prefetch(table_.map().KeyOf(hash.low, hash.high, 0));  // a line, whatever the kind
   }
 
   Decision Take(const Planned& planned, KeyHash hash, Permits cost, Instant now) noexcept {
@@ -226,13 +185,10 @@ class KeyStates : public table::Tenancy {
     return table_.map().KeyOf(hash.low, hash.high, kRecordKind);
   }
 
-  // A request of a batch, on its way.
-  struct alignas(32) Request {
-    table::Key key;
-    table::AtomicSlot* slot;
-  };
-  static constexpr std::size_t kBlock = 32;
-  static constexpr std::size_t kSoon = 10;
+  // Of a batch: requests whose lines are on their way, more than a core can wait for at a time; and
+  // those that are put off, for long enough that the line beside has come.
+  static constexpr std::size_t kAhead = 40;
+  static constexpr std::size_t kMostPutOff = 16;
 
   // The whole of a decision, where the limit is a bucket and `slot` is that of the key, if known.
   // What it says is worked out after the word is changed: nothing comes between reading and writing

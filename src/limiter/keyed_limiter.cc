@@ -1,5 +1,7 @@
 #include "weir/keyed_limiter.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/check.h"
@@ -57,6 +59,8 @@ void KeyedLimiter::TakeInto(KeyHash key, Permits cost, Instant now, Decision& de
 
 namespace {
 
+constexpr std::size_t kHashedAtOnce = 64;
+
 void Finish(std::span<Decision> decisions, const std::function<bool()>& has_room, Nanos ahead) {
   if (!has_room && ahead == Nanos(0)) return;
   for (Decision& decision : decisions) {
@@ -71,11 +75,17 @@ void KeyedLimiter::Take(std::span<const Ask> asks, std::span<Decision> decisions
                         Instant now) noexcept {
   WEIR_CHECK(asks.size() == decisions.size());
   const Timeline::Moment moment = state_->timeline().Follow(now);
-  const std::uint64_t seed = state_->seed();
-  state_->TakeEach(
-      state_->current(), decisions, moment.now,
-      [asks, seed](std::size_t i) { return HashKey(asks[i].key, seed); },
-      [asks](std::size_t i) { return asks[i].cost; });
+  std::array<HashedAsk, kHashedAtOnce> hashed;
+  for (std::size_t first = 0; first < asks.size(); first += kHashedAtOnce) {
+    const std::size_t count = std::min(kHashedAtOnce, asks.size() - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Ask& ask = asks[first + i];
+      hashed[i] = {HashKey(ask.key, state_->seed()), ask.cost};
+      state_->Prefetch(hashed[i].key);
+    }
+    state_->TakeEach(state_->current(), std::span(hashed).first(count),
+                     decisions.subspan(first, count), moment.now);
+  }
   Finish(decisions, state_->has_room(), moment.ahead);
 }
 
@@ -83,9 +93,7 @@ void KeyedLimiter::Take(std::span<const HashedAsk> asks, std::span<Decision> dec
                         Instant now) noexcept {
   WEIR_CHECK(asks.size() == decisions.size());
   const Timeline::Moment moment = state_->timeline().Follow(now);
-  state_->TakeEach(
-      state_->current(), decisions, moment.now, [asks](std::size_t i) { return asks[i].key; },
-      [asks](std::size_t i) { return asks[i].cost; });
+  state_->TakeEach(state_->current(), asks, decisions, moment.now);
   Finish(decisions, state_->has_room(), moment.ahead);
 }
 
