@@ -1,7 +1,7 @@
 // A keyed decision on ten million keys, against the two maps one would reach for.
 //
-// Everybody makes the same decision with the same code (algorithm/bucket.h) and fills in the same
-// Decision; what differs is how the state of a key is found and guarded. Keys are hashed
+// Everybody makes the same decision with the same code (algorithm/bucket.h) and says all of the
+// same Decision; what differs is how the state of a key is found and guarded. Keys are hashed
 // beforehand, the clock is read once in 16 decisions.
 #include <absl/container/flat_hash_map.h>
 #include <sys/mman.h>
@@ -105,7 +105,7 @@ template <typename Take>
 void Run(const Requests& requests, Take take) {
   std::uint64_t allowed = 0;
   SharedLook clock;
-  for (const KeyHash& key : requests) allowed += take(key, clock.Now()).allowed();
+  for (const KeyHash& key : requests) allowed += InFull(take(key, clock.Now())).allowed();
   g_sink = allowed;
 }
 

@@ -42,10 +42,4 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
-// Room for a decision that is about to be said in full, so that nobody has to fill it in before.
-union Unsaid {
-  Unsaid() {}  // NOLINT(modernize-use-equals-default): that one would be deleted
-  Decision decision;
-};
-
 }  // namespace weir

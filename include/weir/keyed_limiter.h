@@ -77,11 +77,7 @@ class KeyedLimiter {
   Decision Take(std::string_view key, Permits cost, Instant now) noexcept {
     return Take(Hash(key), cost, now);
   }
-  Decision Take(KeyHash key, Permits cost, Instant now) noexcept {
-    Unsaid answer;
-    TakeInto(key, cost, now, answer.decision);
-    return answer.decision;
-  }
+  Decision Take(KeyHash key, Permits cost, Instant now) noexcept;
 
   // Many requests at once, in order, with one look at the clock: several times as fast as one by
   // one, because the memory they need is fetched ahead. REQUIRES: as many decisions as asks.
@@ -144,7 +140,6 @@ class KeyedLimiter {
  private:
   class State;
   explicit KeyedLimiter(std::unique_ptr<State> state);
-  void TakeInto(KeyHash key, Permits cost, Instant now, Decision& decision) noexcept;
 
   std::unique_ptr<State> state_;
 };

@@ -36,16 +36,8 @@ class Limiter {
 
   // Takes `cost` permits if they are there. Costs of 0 look; costs above what the limit can ever
   // hold are Verdict::kNever.
-  Decision Take(Permits cost = Permits{1}) noexcept {
-    Unsaid answer;
-    TakeInto(cost, answer.decision);
-    return answer.decision;
-  }
-  Decision Take(Permits cost, Instant now) noexcept {
-    Unsaid answer;
-    TakeInto(cost, now, answer.decision);
-    return answer.decision;
-  }
+  Decision Take(Permits cost = Permits{1}) noexcept;
+  Decision Take(Permits cost, Instant now) noexcept;
 
   // Says what Take() would say, and takes nothing.
   [[nodiscard]] Decision Peek(Permits cost = Permits{1}) noexcept {
@@ -89,8 +81,6 @@ class Limiter {
 
  private:
   class State;
-  void TakeInto(Permits cost, Decision& decision) noexcept;
-  void TakeInto(Permits cost, Instant now, Decision& decision) noexcept;
 
   std::unique_ptr<State> state_;
 };

@@ -51,9 +51,7 @@ class Bucket {
   // Takes `cost` permits at `now` if they are there. A refusal leaves the word alone, except that a
   // bucket that does not start full has to note when it started.
   [[nodiscard]] Decision Admit(std::uint64_t& word, Permits cost, Instant now) const noexcept {
-    Decision decision;
-    Tell(Try(word, cost, TickAt(now)), cost, decision);
-    return decision;
+    return Tell(Try(word, cost, TickAt(now)), cost);
   }
 
   // The two halves of Admit(): what has to be done to the word, and what there is to say about it.
@@ -77,27 +75,26 @@ class Bucket {
     }
     return {used, after};
   }
-  [[gnu::always_inline]] void Tell(Trial trial, Permits cost, Decision& decision) const noexcept {
+  [[nodiscard, gnu::always_inline]] Decision Tell(Trial trial, Permits cost) const noexcept {
     if (cost.count == 0) [[unlikely]] {
-      decision = Allow(LevelOf(trial.used));  // a look waits for nothing, in a queue neither
-    } else if (trial.after <= capacity_) {
-      decision =
-          Allow(LevelOf(trial.after), trial.after > free_ ? NanosFor(trial.after - free_) : 0,
-                trial.after > nominal_ ? Grace::kSoft : Grace::kNone);
-    } else if (cost > most_) {
-      decision = Never(LevelOf(trial.used));
-    } else {
-      decision = Deny(LevelOf(trial.used), NanosFor(trial.after - capacity_));
+      return Allow(LevelOf(trial.used));  // a look waits for nothing, in a queue neither
     }
+    if (trial.after <= capacity_) {
+      return Allow(LevelOf(trial.after), trial.after > free_ ? NanosFor(trial.after - free_) : 0,
+                   trial.after > nominal_ ? Grace::kSoft : Grace::kNone);
+    }
+    if (cost > most_) return Never(LevelOf(trial.used));
+    return Deny(LevelOf(trial.used), NanosFor(trial.after - capacity_));
   }
 
   [[nodiscard]] bool Admits(Trial trial) const noexcept { return trial.after <= capacity_; }
   // What there is to say if it was only a look: what is there is there still.
-  void TellLook(Trial trial, Permits cost, Decision& decision) const noexcept {
-    Tell(trial, cost, decision);
+  [[nodiscard]] Decision TellLook(Trial trial, Permits cost) const noexcept {
+    Decision decision = Tell(trial, cost);
     const Level level = LevelOf(trial.used);
     decision.remaining = Permits{level.remaining};
     decision.reset_after = ToDuration(level.reset_ns);
+    return decision;
   }
 
   // Takes `cost` permits whether they are there or not: the bucket goes into debt.
@@ -236,12 +233,9 @@ class PlainBucket {
   }
   [[nodiscard]] bool Admits(Trial trial) const noexcept { return trial.after <= capacity_; }
 
-  [[gnu::always_inline]] void Tell(Trial trial, Permits cost, Decision& decision) const noexcept {
-    if (Admits(trial)) {
-      decision = Allowed(trial, trial.after);
-      return;
-    }
-    decision = Refused(trial, trial.after - capacity_, trial.used);
+  [[nodiscard, gnu::always_inline]] Decision Tell(Trial trial, Permits cost) const noexcept {
+    if (Admits(trial)) return Allowed(trial, trial.after);
+    Decision decision = Refused(trial, trial.after - capacity_, trial.used);
     if (cost.count == 0) [[unlikely]] {
       decision.verdict = Verdict::kAllow;
       decision.retry_after = Nanos(0);
@@ -249,11 +243,13 @@ class PlainBucket {
       decision.verdict = Verdict::kNever;
       decision.retry_after = Nanos::max();
     }
+    return decision;
   }
-  void TellLook(Trial trial, Permits cost, Decision& decision) const noexcept {
-    Tell(trial, cost, decision);
+  [[nodiscard]] Decision TellLook(Trial trial, Permits cost) const noexcept {
+    Decision decision = Tell(trial, cost);
     decision.remaining = LeftOf(trial.used);
     decision.reset_after = Duration(trial.used);
+    return decision;
   }
 
   // The same for a cost that is neither nothing nor more than can ever be had: what a caller may

@@ -42,7 +42,7 @@ TEST(PlainBucketTest, DoesWhatABucketDoesToTheLetter) {
       }
       const Decision expected = bucket.Admit(word, cost, at);
       Decision got;
-      plain.Tell(plain.Try(plain_word, cost, plain.TickAt(at)), cost, got);
+      got = plain.Tell(plain.Try(plain_word, cost, plain.TickAt(at)), cost);
       ASSERT_TRUE(expected == got)
           << interval << "ns, burst " << burst << ", cost " << cost.count << " at " << now;
       ASSERT_EQ(word, plain_word);

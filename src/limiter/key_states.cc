@@ -44,7 +44,7 @@ void KeyStates::TakeEach(const Planned& planned, std::span<const HashedAsk> asks
     std::size_t put_off_count = 0;
     const auto catch_up = [&] {
       for (const std::uint32_t i : std::span(put_off).first(put_off_count)) {
-        TakeNearby(bucket, key_of(asks[i]), 1, asks[i].cost, now, decisions[i]);
+        decisions[i] = TakeNearby(bucket, key_of(asks[i]), 1, asks[i].cost, now);
       }
       put_off_count = 0;
     };
@@ -52,7 +52,9 @@ void KeyStates::TakeEach(const Planned& planned, std::span<const HashedAsk> asks
       const table::Key key = key_of(asks[i]);
       table::AtomicSlot* const slot = map.Glance(key);
       if (slot != nullptr) [[likely]] {
-        return TakeFrom(bucket, tick, key, slot, asks[i].cost, now, decisions[i]);
+        // Where it is to be: an assignment would make it elsewhere first.
+        new (&decisions[i]) Decision(TakeFrom(bucket, tick, key, slot, asks[i].cost, now));
+        return;
       }
       map.PrefetchNearby(key);
       put_off[put_off_count++] = static_cast<std::uint32_t>(i);
@@ -151,13 +153,14 @@ Decision KeyStates::TakeAny(const Planned& planned, const table::Key& key, Permi
   });
 }
 
-void KeyStates::TakeSlowly(const table::Key& key, Permits cost, Instant now,
-                           Decision& decision) noexcept {
+Decision KeyStates::TakeSlowly(const table::Key& key, Permits cost, Instant now) noexcept {
+  Decision decision;
   table_.Update(key, now, [&](std::uint64_t& word, std::uint16_t kind) {
     algorithm::State state{std::span<const std::uint64_t>(&word, 1)};
     decision = PlanOf(kind).Admit(state, cost, now);
     if (!state.writes().empty()) word = state.writes()[0].value;
   });
+  return decision;
 }
 
 Nanos KeyStates::ForgottenIn(std::uint16_t kind, std::uint64_t word, Instant now) const {

@@ -29,12 +29,11 @@ struct Planned {
   }
   // REQUIRES: bucket != nullptr
   template <typename Run>
-  [[gnu::always_inline]] void WithBucket(const Run& run) const noexcept {
+  [[gnu::always_inline]] auto WithBucket(const Run& run) const noexcept {
     if (plain) [[likely]] {
-      run(*plain);
-    } else {
-      run(*bucket);
+      return run(*plain);
     }
+    return run(*bucket);
   }
 
   const algorithm::Plan plan;
@@ -65,25 +64,21 @@ class KeyStates : public table::Tenancy {
 
   Decision Take(const Planned& planned, KeyHash hash, Permits cost, Instant now) noexcept {
     const table::Key key = table_.map().KeyOf(hash.low, hash.high, KindOf(planned));
-    Decision decision;
-    if (planned.bucket != nullptr) [[likely]] {
-      planned.WithBucket([&](const auto& bucket) {
-        TakeFrom(bucket, bucket.TickAt(now), key, table_.map().Glance(key), cost, now, decision);
-      });
-    } else {
-      decision = TakeAny(planned, key, cost, now);
+    if (planned.bucket == nullptr) [[unlikely]] {
+      return TakeAny(planned, key, cost, now);
     }
-    return decision;
+    return planned.WithBucket([&](const auto& bucket) {
+      return TakeFrom(bucket, bucket.TickAt(now), key, table_.map().Glance(key), cost, now);
+    });
   }
   // The same for a key that was looked for in its own line, most likely in vain.
-  void TakeNearby(const Planned& planned, const table::Key& key, Permits cost, Instant now,
-                  Decision& decision) noexcept {
-    if (planned.bucket != nullptr) [[likely]] {
-      planned.WithBucket(
-          [&](const auto& bucket) { TakeNearby(bucket, key, 0, cost, now, decision); });
-    } else {
-      decision = TakeAny(planned, key, cost, now);
+  Decision TakeNearby(const Planned& planned, const table::Key& key, Permits cost,
+                      Instant now) noexcept {
+    if (planned.bucket == nullptr) [[unlikely]] {
+      return TakeAny(planned, key, cost, now);
     }
+    return planned.WithBucket(
+        [&](const auto& bucket) { return TakeNearby(bucket, key, 0, cost, now); });
   }
 
   // A key whose state is one word, as it was looked at, and what its word is to become. Who takes
@@ -194,46 +189,44 @@ class KeyStates : public table::Tenancy {
   // What it says is worked out after the word is changed: nothing comes between reading and writing
   // it.
   template <typename Bucket>
-  [[gnu::always_inline]] void TakeFrom(const Bucket& bucket, std::uint64_t tick,
-                                       const table::Key& key, table::AtomicSlot* slot, Permits cost,
-                                       Instant now, Decision& decision) noexcept {
+  [[gnu::always_inline]] Decision TakeFrom(const Bucket& bucket, std::uint64_t tick,
+                                           const table::Key& key, table::AtomicSlot* slot,
+                                           Permits cost, Instant now) noexcept {
     algorithm::Bucket::Trial trial;
     const auto step = [&](std::uint64_t& word) { trial = bucket.Try(word, cost, tick); };
     if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) [[likely]] {
-      bucket.Tell(trial, cost, decision);
-    } else {
-      TakeNearby(bucket, key, 0, cost, now, decision);
+      return bucket.Tell(trial, cost);
     }
+    return TakeNearby(bucket, key, 0, cost, now);
   }
-  [[gnu::always_inline]] void TakeFrom(const algorithm::PlainBucket& bucket, std::uint64_t tick,
-                                       const table::Key& key, table::AtomicSlot* slot, Permits cost,
-                                       Instant now, Decision& decision) noexcept {
-    bool is_decided = slot != nullptr && bucket.Fits(cost);
-    if (is_decided) [[likely]] {
-      weir::TakeFrom(bucket, slot, key.tag, cost, tick, tick, decision,
-                     [&](const auto&) { is_decided = false; });
+  [[gnu::always_inline]] Decision TakeFrom(const algorithm::PlainBucket& bucket, std::uint64_t tick,
+                                           const table::Key& key, table::AtomicSlot* slot,
+                                           Permits cost, Instant now) noexcept {
+    if (slot == nullptr) [[unlikely]] {
+      return TakeNearby(bucket, key, 1, cost, now);
     }
-    if (!is_decided) [[unlikely]] {
-      TakeNearby(bucket, key, slot == nullptr ? 1 : 0, cost, now, decision);
+    const auto nearby = [&](const auto&) { return TakeNearby(bucket, key, 0, cost, now); };
+    if (!bucket.Fits(cost)) [[unlikely]] {
+      return nearby(*slot);
     }
+    return weir::TakeFrom(bucket, slot, key.tag, cost, tick, tick, nearby);
   }
   // One key in eleven is not in its own line but, most likely, in the one beside it. `first`: how
   // many of its lines need not be looked at.
   template <typename Bucket>
-  [[gnu::noinline]] void TakeNearby(const Bucket& bucket, const table::Key& key, std::size_t first,
-                                    Permits cost, Instant now, Decision& decision) noexcept {
+  [[gnu::noinline]] Decision TakeNearby(const Bucket& bucket, const table::Key& key,
+                                        std::size_t first, Permits cost, Instant now) noexcept {
     algorithm::Bucket::Trial trial;
     const auto step = [&](std::uint64_t& word) {
       trial = bucket.Try(word, cost, bucket.TickAt(now));
     };
     table::AtomicSlot* slot = table_.map().LookAround(key, first);
     if (slot != nullptr && table::Table::TryUpdate(*slot, key.tag, step)) {
-      bucket.Tell(trial, cost, decision);
-    } else {
-      TakeSlowly(key, cost, now, decision);
+      return bucket.Tell(trial, cost);
     }
+    return TakeSlowly(key, cost, now);
   }
-  void TakeSlowly(const table::Key& key, Permits cost, Instant now, Decision& decision) noexcept;
+  Decision TakeSlowly(const table::Key& key, Permits cost, Instant now) noexcept;
   // For limits of every kind.
   Decision TakeAny(const Planned& planned, const table::Key& key, Permits cost,
                    Instant now) noexcept;

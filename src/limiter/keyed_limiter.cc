@@ -39,22 +39,19 @@ Decision KeyedLimiter::Take(std::string_view key, Permits cost) noexcept {
   State& state = *state_;
   const Instant now = state.Now();
   const KeyHash hash = Hash(key);
-  Decision decision;
-  const auto beside = [&](table::Key k) { state.TakeBesideLane(k, cost, now, decision); };
+  const auto beside = [&](table::Key k) { return state.TakeBesideLane(k, cost, now); };
   const Timeline::Moment moment = state.timeline().FollowClock(now);
   if (moment.ahead == Nanos(0)) [[likely]] {
     const std::uint64_t tick = ToNanos(moment.now);
-    state.lane().TakeAt(hash, cost, tick, tick, decision, beside);
-  } else {
-    state.lane().Take(hash, cost, now, decision, beside);
+    return state.lane().TakeAt(hash, cost, tick, tick, beside);
   }
-  return decision;
+  return state.lane().Take(hash, cost, now, beside);
 }
 
-void KeyedLimiter::TakeInto(KeyHash key, Permits cost, Instant now, Decision& decision) noexcept {
+Decision KeyedLimiter::Take(KeyHash key, Permits cost, Instant now) noexcept {
   const Lane<State>& lane = state_->lane();
-  lane.Take(key, cost, now, decision,
-            [&](table::Key k) { lane.owner().TakeBesideLane(k, cost, now, decision); });
+  return lane.Take(key, cost, now,
+                   [&](table::Key k) { return lane.owner().TakeBesideLane(k, cost, now); });
 }
 
 namespace {

@@ -124,14 +124,14 @@ void KeyedLimiter::State::Publish(Plan plan, std::uint16_t kind) {
   lane_.store(all_lanes_.back().get(), std::memory_order_release);
 }
 
-void KeyedLimiter::State::TakeBesideLane(table::Key key, Permits cost, Instant now,
-                                         Decision& decision) noexcept {
+Decision KeyedLimiter::State::TakeBesideLane(table::Key key, Permits cost, Instant now) noexcept {
   const Timeline::Moment moment = timeline_.Follow(now);
   const Planned& planned = current();
   key.tag = table::MakeTag(key.tag, KindOf(planned));
-  TakeNearby(planned, key, cost, moment.now, decision);
+  Decision decision = TakeNearby(planned, key, cost, moment.now);
   if (decision.verdict == Verdict::kDeny) Stretch(decision, has_room_);
   Timeline::Adjust(decision, moment.ahead);
+  return decision;
 }
 
 Result<Limit> KeyedLimiter::State::SetLimit(const Limit& limit, Instant now) {

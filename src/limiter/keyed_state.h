@@ -34,7 +34,7 @@ class KeyedLimiter::State final : public KeyStates {
     return *lane_.load(std::memory_order_acquire);
   }
   // All that is not. The kind of the key does not matter.
-  void TakeBesideLane(table::Key key, Permits cost, Instant now, Decision& decision) noexcept;
+  Decision TakeBesideLane(table::Key key, Permits cost, Instant now) noexcept;
 
   Result<Limit> SetLimit(const Limit& limit, Instant now);
 

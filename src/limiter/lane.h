@@ -38,8 +38,8 @@ class alignas(64) Lane {
   // With an instant of the caller's. `otherwise(key)` decides what is not decided here; the last
   // thing that is done, so that nothing has to be kept on the stack for it.
   template <typename Otherwise>
-  [[gnu::always_inline]] void Take(KeyHash hash, Permits cost, Instant now, Decision& decision,
-                                   const Otherwise& otherwise) const noexcept {
+  [[gnu::always_inline]] Decision Take(KeyHash hash, Permits cost, Instant now,
+                                       const Otherwise& otherwise) const noexcept {
     // As Timeline::Follow() has it, where there is nothing to note or only that time went on.
     const auto asked = static_cast<std::uint64_t>(now.time_since_epoch().count());
     const std::int64_t latest = timeline_->latest_ns.load(std::memory_order_relaxed);
@@ -51,15 +51,15 @@ class alignas(64) Lane {
       if (!Timeline::GoesOn(*timeline_, latest, now)) return otherwise(KeyOf(hash));
       tick = asked;
     }
-    TakeAt(hash, cost, tick, asked, decision, otherwise);
+    return TakeAt(hash, cost, tick, asked, otherwise);
   }
 
   // At `tick`, for somebody whose clock shows `asked`. REQUIRES: it is not ahead of the tick, and
   // behind it by at most what a key is remembered
   template <typename Otherwise>
-  [[gnu::always_inline]] void TakeAt(KeyHash hash, Permits cost, std::uint64_t tick,
-                                     std::uint64_t asked, Decision& decision,
-                                     const Otherwise& otherwise) const noexcept {
+  [[gnu::always_inline]] Decision TakeAt(KeyHash hash, Permits cost, std::uint64_t tick,
+                                         std::uint64_t asked,
+                                         const Otherwise& otherwise) const noexcept {
     const table::Key key = KeyOf(hash);
     if (!bucket_.Fits(cost)) [[unlikely]] {
       return otherwise(key);
@@ -71,7 +71,7 @@ class alignas(64) Lane {
     if (slot == nullptr) [[unlikely]] {
       return otherwise(key);
     }
-    TakeFrom(bucket_, slot, key.tag, cost, tick, asked, decision, [&](const table::AtomicSlot& s) {
+    return TakeFrom(bucket_, slot, key.tag, cost, tick, asked, [&](const table::AtomicSlot& s) {
       // The number of the line is worked out again: to remember it until here takes a register.
       return otherwise(table::Key{map_.NumberOf(s), key.tag});
     });

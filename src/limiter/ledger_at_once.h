@@ -103,7 +103,7 @@ template <typename From>
     parts[i].limit->planned_.WithBucket([&](const auto& bucket) {
       std::uint64_t word = seen[i].before;
       const auto trial = bucket.Try(word, parts[i].cost, bucket.TickAt(now));
-      bucket.TellLook(trial, parts[i].cost, from.DecisionOf(i));
+      from.DecisionOf(i) = bucket.TellLook(trial, parts[i].cost);
     });
   }
   return {.outcome = AtOnce::Outcome::kDenied};

@@ -38,7 +38,7 @@ bool Ledger::AdmitAtOnce(const Part& part, Instant now, std::uint64_t& word,
   if (planned.bucket != nullptr) {
     planned.WithBucket([&](const auto& bucket) {
       const auto trial = bucket.Try(word, part.cost, bucket.TickAt(now));
-      bucket.Tell(trial, part.cost, decision);
+      decision = bucket.Tell(trial, part.cost);
     });
   } else {
     if (part.limit->shelf_->has_records() || planned.plan.counts_refusals()) return false;
@@ -73,7 +73,7 @@ bool Ledger::TakeFromWords(std::span<const Ask> asks, std::span<Reservation> tak
       planned.WithBucket([&](const auto& bucket) {
         look.trial = bucket.Try(look.word, ask.cost, bucket.TickAt(moment.now));
         admitted &= bucket.Admits(look.trial) || ask.cost.count == 0;
-        bucket.Tell(look.trial, ask.cost, decision);
+        decision = bucket.Tell(look.trial, ask.cost);
       });
     } else {
       decision = Shelf::AdmitWord(planned, ask.cost, moment.now, look.word);
@@ -86,7 +86,7 @@ bool Ledger::TakeFromWords(std::span<const Ask> asks, std::span<Reservation> tak
     if (!all_buckets) return false;
     for (std::size_t i = 0; i < asks.size(); ++i) {
       asks[i].limit->planned_.WithBucket([&](const auto& bucket) {
-        bucket.TellLook(looks[i].trial, asks[i].cost, taken[i].decision);
+        taken[i].decision = bucket.TellLook(looks[i].trial, asks[i].cost);
       });
       taken[i].cost = Permits{0};
       taken[i].taken = moment.now;

@@ -55,13 +55,13 @@ class Limiter::State {
 
   // Where all is as it nearly always is, the limit a plain bucket and nobody else in between, this
   // is all there is to do. A refusal writes nothing.
-  [[gnu::always_inline]] void Take(Permits cost, Instant now, Timeline::Moment moment,
-                                   Decision& decision) noexcept {
+  [[gnu::always_inline]] Decision Take(Permits cost, Instant now,
+                                       Timeline::Moment moment) noexcept {
     // The word first: if the limit changes meanwhile, the word does too, and is found changed.
     std::uint64_t word = word_.load(std::memory_order_acquire);
     const std::optional<PlainBucket> bucket = plain_.TryLoad();
     if (!bucket || !bucket->Fits(cost) || word == Bucket::kElsewhere) [[unlikely]] {
-      return TakeAny(cost, now, decision);
+      return TakeAny(cost, now);
     }
     const std::uint64_t tick = ToNanos(moment.now);
     const std::uint64_t asked = tick - static_cast<std::uint64_t>(moment.ahead.count());
@@ -69,15 +69,14 @@ class Limiter::State {
     const std::uint64_t full_at = tick + trial.after;
     if (bucket->Admits(trial)) {
       if (!word_.compare_exchange_strong(word, full_at, std::memory_order_acq_rel)) [[unlikely]] {
-        return TakeAny(cost, now, decision);
+        return TakeAny(cost, now);
       }
-      decision = bucket->Allowed(trial, full_at - asked);
-    } else {
-      if (word_.load(std::memory_order_acquire) != word) [[unlikely]] {
-        return TakeAny(cost, now, decision);
-      }
-      decision = bucket->Refused(trial, full_at - bucket->capacity() - asked, word - asked);
+      return bucket->Allowed(trial, full_at - asked);
     }
+    if (word_.load(std::memory_order_acquire) != word) [[unlikely]] {
+      return TakeAny(cost, now);
+    }
+    return bucket->Refused(trial, full_at - bucket->capacity() - asked, word - asked);
   }
 
   void SetPlan(Plan plan, Instant now) {
@@ -102,16 +101,18 @@ class Limiter::State {
 
  private:
   // All that Take() does not know. Apart, so that what is done for all others is short.
-  [[gnu::noinline]] void TakeAny(Permits cost, Instant asked, Decision& decision) noexcept {
+  [[gnu::noinline]] Decision TakeAny(Permits cost, Instant asked) noexcept {
     // Noted by now at the latest: not everybody keeps, as a bucket does, what came a little
     // earlier.
     const Timeline::Moment moment = timeline_.Follow(asked);
+    Decision decision;
     if (!TakeFromBucket(cost, moment.now, decision)) {
       decision = Change(
           [&](const Plan& plan, auto& state) { return plan.Admit(state, cost, moment.now); });
     }
     if (decision.verdict == Verdict::kDeny) Stretch(decision, options_.has_room);
     Timeline::Adjust(decision, moment.ahead);
+    return decision;
   }
 
   // A bucket of whatever kind, without a lock. False if it is none.
@@ -126,7 +127,7 @@ class Limiter::State {
                             ? word_.load(std::memory_order_acquire) == old
                             : word_.compare_exchange_strong(old, word, std::memory_order_acq_rel);
       if (!kept) continue;
-      bucket.Tell(trial, cost, decision);
+      decision = bucket.Tell(trial, cost);
       return true;
     }
   }
@@ -171,15 +172,15 @@ Limiter::Limiter(const Limit& limit, LimiterOptions options, Instant created)
     : state_(std::make_unique<State>(Plan::Of(limit).value(), std::move(options), created)) {}
 Limiter::~Limiter() = default;
 
-void Limiter::TakeInto(Permits cost, Decision& decision) noexcept {
+Decision Limiter::Take(Permits cost) noexcept {
   State& state = *state_;
   const Instant now = Clock::now();
-  state.Take(cost, now, state.timeline().FollowClock(now), decision);
+  return state.Take(cost, now, state.timeline().FollowClock(now));
 }
 
-void Limiter::TakeInto(Permits cost, Instant now, Decision& decision) noexcept {
+Decision Limiter::Take(Permits cost, Instant now) noexcept {
   State& state = *state_;
-  state.Take(cost, now, state.timeline().Follow(now), decision);
+  return state.Take(cost, now, state.timeline().Follow(now));
 }
 
 Decision Limiter::Peek(Permits cost, Instant now) noexcept {

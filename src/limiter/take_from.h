@@ -16,11 +16,11 @@ namespace weir {
 // nothing was changed then. What there is to say is worked out after the word is changed: nothing
 // comes between reading and writing it. REQUIRES: bucket.Fits(cost)
 template <typename Otherwise>
-[[gnu::always_inline]] inline void TakeFrom(const algorithm::PlainBucket& bucket,
-                                            table::AtomicSlot* slot, std::uint64_t tag,
-                                            Permits cost, std::uint64_t tick, std::uint64_t asked,
-                                            Decision& decision,
-                                            const Otherwise& otherwise) noexcept {
+[[gnu::always_inline]] inline Decision TakeFrom(const algorithm::PlainBucket& bucket,
+                                                table::AtomicSlot* slot, std::uint64_t tag,
+                                                Permits cost, std::uint64_t tick,
+                                                std::uint64_t asked,
+                                                const Otherwise& otherwise) noexcept {
   slot = Opaque(slot);
   std::uint64_t word = slot->word().load(std::memory_order_acquire);
   // Behind the word, as in Table::TryUpdate(): the slot may have been taken over by another key.
@@ -32,15 +32,14 @@ template <typename Otherwise>
   if (!bucket.Admits(trial)) {
     // Read again: remembered until here, its numbers would take the registers of those who go on.
     const algorithm::PlainBucket& again = *Opaque(&bucket);
-    decision = again.Refused(trial, full_at - again.capacity() - asked, word - asked);
-    return;
+    return again.Refused(trial, full_at - again.capacity() - asked, word - asked);
   }
   slot = Opaque(slot);
   if (!slot->word().compare_exchange_strong(word, full_at, std::memory_order_acq_rel))
       [[unlikely]] {
     return otherwise(*slot);
   }
-  decision = bucket.Allowed(trial, full_at - asked);
+  return bucket.Allowed(trial, full_at - asked);
 }
 
 }  // namespace weir
