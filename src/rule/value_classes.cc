@@ -35,28 +35,23 @@ ValueClasses::Class ValueClasses::ClassOf(const PatternTrie::Nodes& set) {
   return by_patterns_.emplace(std::move(told.patterns), next).first->second;
 }
 
-ValueClasses::Class ValueClasses::OfRest(std::uint32_t row, const char* at,
-                                         std::string_view value) {
+ValueClasses::Class ValueClasses::OfNextEight(std::uint32_t row, const char* at,
+                                              std::string_view value) {
+  const std::uint32_t* const cells = cells_.data();
   const std::uint32_t from = row;
-  const char* const leap_end = at + kWordBytes;
-  const std::uint64_t word = LoadWord(at);
-  const auto remember = [&](std::uint32_t to) {
-    Leap& leap = leaps_[PlaceOf(from, word)];
-    if (leap.candidate == word) leap = {word, from, to, 0};
-    leap.candidate = word;
+  const auto step = [&](std::size_t i) {
+    row = cells[std::size_t{row} + static_cast<unsigned char>(at[i])];
+    return row < kSettled;
   };
-  for (const char* const end = value.data() + value.size(); at != end; ++at) {
-    if (at == leap_end) remember(row);
-    const std::uint32_t next = cells_[row + static_cast<unsigned char>(*at)];
-    if (next == kNotKnown) return Learn(value);
-    if (next >= kSettled) {
-      if (at < leap_end) remember(next);
-      return static_cast<Class>(next);
-    }
-    row = next;
-  }
-  if (at == leap_end) remember(row);
-  return classes_[row / kRow];
+  static_assert(kWordBytes == 8);
+  const bool goes_on =
+      step(0) && step(1) && step(2) && step(3) && step(4) && step(5) && step(6) && step(7);
+  if (row == kNotKnown) return Learn(value);
+  const std::uint64_t word = LoadWord(at);
+  Leap& leap = leaps_[PlaceOf(from, word)];
+  if (leap.candidate == word) leap = {word, from, row, 0};
+  leap.candidate = word;
+  return goes_on ? OfRest(row, at + kWordBytes, value) : static_cast<Class>(row);
 }
 
 ValueClasses::Class ValueClasses::Learn(std::string_view value) {

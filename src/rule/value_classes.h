@@ -36,15 +36,22 @@ class ValueClasses {
   explicit ValueClasses(const PatternTrie& trie);
 
   [[nodiscard, gnu::always_inline]] Class Of(std::string_view value) {
+    return OfRest(start_, value.data(), value);
+  }
+
+  [[nodiscard]] std::size_t rows() const { return sets_.size(); }
+
+ private:
+  // Of what lies from `at` on, where `row` is what is known so far.
+  [[nodiscard, gnu::always_inline]] Class OfRest(std::uint32_t row, const char* at,
+                                                 std::string_view value) {
     const std::uint32_t* const cells = cells_.data();
-    const char* at = value.data();
-    const char* const end = at + value.size();
-    std::uint32_t row = start_;
+    const char* const end = value.data() + value.size();
     // Eight characters at a time, where they were read before.
     while (static_cast<std::size_t>(end - at) >= kWordBytes) {
       const std::uint64_t word = LoadWord(at);
       const Leap& leap = leaps_[PlaceOf(row, word)];
-      if (leap.word != word || leap.from != row) return OfRest(row, at, value);
+      if (leap.word != word || leap.from != row) return OfNextEight(row, at, value);
       row = leap.to;
       if (row >= kSettled) return static_cast<Class>(row);
       at += kWordBytes;
@@ -82,9 +89,6 @@ class ValueClasses {
     return row != kNotKnown ? static_cast<Class>(row) : Learn(value);
   }
 
-  [[nodiscard]] std::size_t rows() const { return sets_.size(); }
-
- private:
   static constexpr std::uint32_t kRow = 256;
   // What a cell leads to: a row, by the place of its first cell; or a class, if it cannot change
   // any more.
@@ -104,8 +108,8 @@ class ValueClasses {
     static_assert(kLeaps == std::size_t{1} << 10);
     return (word ^ row) * 0x9E3779B97F4A7C15 >> (64 - 10);  // where all of the word is felt
   }
-  // Of(), where the next leap is not known: by single steps to the end. Remembers the leap.
-  [[gnu::noinline]] Class OfRest(std::uint32_t row, const char* at, std::string_view value);
+  // OfRest(), where the next eight characters are read one by one. Remembers what that comes to.
+  [[gnu::noinline]] Class OfNextEight(std::uint32_t row, const char* at, std::string_view value);
   // Of(), where something is new on the way.
   [[gnu::noinline]] Class Learn(std::string_view value);
   void Begin();
