@@ -17,8 +17,8 @@
 
 namespace weir::bench {
 
-// The same, worked out in full and in memory: of what nobody looks at, a compiler that sees all of a
-// contestant would leave out the most, and of one that is a library nothing.
+// The same, worked out in full and in memory: of what nobody looks at, a compiler that sees all of
+// a contestant would leave out the most, and of one that is a library nothing.
 template <typename T>
 [[gnu::always_inline]] inline const T& InFull(const T& value) {
   asm volatile("" : : "m"(value));  // NOLINT(hicpp-no-assembler): emits nothing

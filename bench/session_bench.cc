@@ -152,7 +152,7 @@ int Run(Dialect dialect, std::uint64_t wanted, std::size_t per_read) {
     Calls calls(questions, session, checker->Now());
     return Measure(*checker, session, calls, wanted, per_read);
   }
-  if (dialect == Dialect::kHttp) {
+  if (dialect == Dialect::kHttp || dialect == Dialect::kPageHttp) {
     HttpSession session(*checker, http, rule::Address::Parse("127.0.0.1"), std::nullopt);
     return Measure(*checker, session, questions, wanted, per_read);
   }
@@ -162,8 +162,7 @@ int Run(Dialect dialect, std::uint64_t wanted, std::size_t per_read) {
 
 int Main(int argc, char** argv) {
   const std::optional<Dialect> dialect = DialectOf(argc > 1 ? argv[1] : "");
-  const bool known = dialect == Dialect::kWeirCheck || dialect == Dialect::kCellThrottle ||
-                     dialect == Dialect::kHttp || dialect == Dialect::kGrpc;
+  const bool known = dialect && dialect != Dialect::kIncr && dialect != Dialect::kEvalSha;
   if (argc > 1 && !known) {
     std::fprintf(stderr,
                  "usage: session_bench [weir.check|cl.throttle|http|grpc [REQUESTS [PER_READ]]]\n");
@@ -172,7 +171,8 @@ int Main(int argc, char** argv) {
   const std::uint64_t wanted = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 2'000'000;
   const std::size_t per_read = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 16;
   if (known) return Run(*dialect, wanted, std::clamp<std::size_t>(per_read, 1, kClients));
-  for (const char* name : {"weir.check", "cl.throttle", "http", "grpc"}) {
+  for (const char* name :
+       {"weir.check", "page.check", "cl.throttle", "http", "page.http", "grpc"}) {
     std::printf("%-12s ", name);
     if (Run(*DialectOf(name), wanted, per_read) != 0) return 1;
   }

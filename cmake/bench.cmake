@@ -35,6 +35,8 @@ if(TARGET cluster_bench)
 endif()
 
 # What Weir is compared with, where it has to be built.
+add_executable(bare_peer bench/peers/bare_peer.cc)
+weir_bench_target(bare_peer)
 pkg_check_modules(GRPC QUIET IMPORTED_TARGET grpc++)
 if(GRPC_FOUND)
   add_executable(grpc_peer bench/peers/grpc_peer.cc)

@@ -133,8 +133,10 @@ std::unique_ptr<Dialogue> MakeDialogue(const Questions& questions, std::size_t f
     case Dialect::kCellThrottle:
       return std::make_unique<RespDialogue>(questions, first, '1');
     case Dialect::kWeirCheck:
+    case Dialect::kPageCheck:
       return std::make_unique<RespDialogue>(questions, first, '0');
     case Dialect::kHttp:
+    case Dialect::kPageHttp:
       return std::make_unique<HttpDialogue>(questions, first);
     case Dialect::kGrpc:
       break;

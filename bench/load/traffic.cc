@@ -38,7 +38,7 @@ const Page& PickPage(unsigned percent) {
 
 ClientRequest RequestOf(std::uint32_t client, std::mt19937_64& random) {
   const Page& page = PickPage(static_cast<unsigned>(random() % 100));
-  ClientRequest request{std::string(page.method), std::string(page.path), "", "", ""};
+  ClientRequest request{std::string(page.method), std::string(page.path), "", "", "", ""};
   if (const std::size_t mark = request.path.find('#'); mark != std::string::npos) {
     request.path.replace(mark, 1, std::to_string(random() % 100'000));
   }
@@ -50,6 +50,7 @@ ClientRequest RequestOf(std::uint32_t client, std::mt19937_64& random) {
   request.api_key = text.data();
   constexpr std::array<const char*, 4> kPlans = {"free", "starter", "team", "pro"};
   request.plan = kPlans[client % kPlans.size()];
+  request.page = "/p/" + std::to_string(random() % 100'000);
   return request;
 }
 
@@ -68,6 +69,11 @@ std::string HttpRequest(const ClientRequest& request) {
          "\r\nX-Forwarded-Uri: " + request.path + "\r\nX-Forwarded-For: " + request.ip +
          "\r\nX-Weir-Namespace: shop\r\nX-Api-Key: " + request.api_key +
          "\r\nX-Plan: " + request.plan + "\r\n\r\n";
+}
+
+std::string PageHttpRequest(const ClientRequest& request) {
+  return "GET /check HTTP/1.1\r\nHost: weir.local\r\nX-Forwarded-Uri: " + request.page +
+         "\r\nX-Forwarded-For: " + request.ip + "\r\nX-Weir-Namespace: shop\r\n\r\n";
 }
 
 // --- protobuf: fields of bytes, all shorter than 128
@@ -102,8 +108,8 @@ std::vector<ClientRequest> MakeTraffic(std::uint32_t clients, Popularity popular
 }
 
 std::optional<Dialect> DialectOf(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kNames = {"incr",       "evalsha", "cl.throttle",
-                                                      "weir.check", "http",    "grpc"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "incr", "evalsha", "cl.throttle", "weir.check", "http", "page.check", "page.http", "grpc"};
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end()) return std::nullopt;
   return static_cast<Dialect>(found - kNames.begin());
@@ -123,6 +129,10 @@ std::string Encode(const ClientRequest& request, Dialect dialect, std::string_vi
                           request.plan});
     case Dialect::kHttp:
       return HttpRequest(request);
+    case Dialect::kPageCheck:
+      return RespCommand({"WEIR.CHECK", "shop", "path", request.page, "ip", request.ip});
+    case Dialect::kPageHttp:
+      return PageHttpRequest(request);
     case Dialect::kGrpc:
       return Bytes(1, "shop") + Descriptor("api_key", request.api_key) +
              Descriptor("remote_address", request.ip);

@@ -17,6 +17,7 @@ struct ClientRequest {
   std::string ip;
   std::string api_key;
   std::string plan;
+  std::string page;  // that is looked at, where nothing is told but that and the address
 };
 
 enum class Popularity : std::uint8_t {
@@ -31,9 +32,11 @@ enum class Dialect : std::uint8_t {
   kCellThrottle,  // CL.THROTTLE key 1000 1000 1
   kWeirCheck,     // WEIR.CHECK shop ..., by rule
   kHttp,          // GET /check/..., as a gateway asks; also what nginx is asked
+  kPageCheck,     // WEIR.CHECK shop path ... ip ...: one rule of the hundred has a say, one limit
+  kPageHttp,      // the same over HTTP
   kGrpc,          // envoy.service.ratelimit.v3.RateLimitRequest: the message alone
 };
-// "incr", "evalsha", "cl.throttle", "weir.check", "http", "grpc".
+// "incr", "evalsha", "cl.throttle", "weir.check", "http", "page.check", "page.http", "grpc".
 std::optional<Dialect> DialectOf(std::string_view name);
 
 // The bytes of a request. `script` is the digest that EVALSHA names.
