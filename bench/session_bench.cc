@@ -2,7 +2,7 @@
 // them: protocol, rules, limits and metrics, but no kernel. What tools/check_instructions.sh counts
 // the instructions of.
 //
-//   session_bench weir.check|cl.throttle|http|grpc REQUESTS [PER_READ]
+//   session_bench weir.check|page.check|cl.throttle|http|page.http|grpc REQUESTS [PER_READ]
 //
 // The rules are bench/server_rules.yaml, so it is started in the root of the repository.
 #include <algorithm>
@@ -165,7 +165,8 @@ int Main(int argc, char** argv) {
   const bool known = dialect && dialect != Dialect::kIncr && dialect != Dialect::kEvalSha;
   if (argc > 1 && !known) {
     std::fprintf(stderr,
-                 "usage: session_bench [weir.check|cl.throttle|http|grpc [REQUESTS [PER_READ]]]\n");
+                 "usage: session_bench [weir.check|page.check|cl.throttle|http|page.http|grpc "
+                 "[REQUESTS [PER_READ]]]\n");
     return 2;
   }
   const std::uint64_t wanted = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 2'000'000;
