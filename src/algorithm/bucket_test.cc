@@ -41,8 +41,7 @@ TEST(PlainBucketTest, DoesWhatABucketDoesToTheLetter) {
         plain_word = word;
       }
       const Decision expected = bucket.Admit(word, cost, at);
-      Decision got;
-      got = plain.Tell(plain.Try(plain_word, cost, plain.TickAt(at)), cost);
+      const Decision got = plain.Tell(plain.Try(plain_word, cost, plain.TickAt(at)), cost);
       ASSERT_TRUE(expected == got)
           << interval << "ns, burst " << burst << ", cost " << cost.count << " at " << now;
       ASSERT_EQ(word, plain_word);

@@ -1,6 +1,7 @@
 #include "limiter/key_states.h"
 
 #include <algorithm>
+#include <new>
 
 #include "base/time.h"
 

@@ -35,8 +35,8 @@ ValueClasses::Class ValueClasses::ClassOf(const PatternTrie::Nodes& set) {
   return by_patterns_.emplace(std::move(told.patterns), next).first->second;
 }
 
-ValueClasses::Class ValueClasses::OfNextEight(std::uint32_t row, const char* at,
-                                              std::string_view value) {
+[[gnu::always_inline]] inline std::uint32_t ValueClasses::AfterEight(std::uint32_t row,
+                                                                     const char* at) {
   const std::uint32_t* const cells = cells_.data();
   const std::uint32_t from = row;
   const auto step = [&](std::size_t i) {
@@ -44,14 +44,19 @@ ValueClasses::Class ValueClasses::OfNextEight(std::uint32_t row, const char* at,
     return row < kSettled;
   };
   static_assert(kWordBytes == 8);
-  const bool goes_on =
-      step(0) && step(1) && step(2) && step(3) && step(4) && step(5) && step(6) && step(7);
-  if (row == kNotKnown) return Learn(value);
+  static_cast<void>(step(0) && step(1) && step(2) && step(3) && step(4) && step(5) && step(6) &&
+                    step(7));
+  if (row == kNotKnown) return row;
   const std::uint64_t word = LoadWord(at);
   Leap& leap = leaps_[PlaceOf(from, word)];
   if (leap.candidate == word) leap = {word, from, row, 0};
   leap.candidate = word;
-  return goes_on ? OfRest(row, at + kWordBytes, value) : static_cast<Class>(row);
+  return row;
+}
+
+ValueClasses::Class ValueClasses::OfNewRest(std::uint32_t row, const char* at,
+                                            std::string_view value) {
+  return OfRest<OnNew::kRead>(row, at, value);
 }
 
 ValueClasses::Class ValueClasses::Learn(std::string_view value) {

@@ -36,24 +36,34 @@ class ValueClasses {
   explicit ValueClasses(const PatternTrie& trie);
 
   [[nodiscard, gnu::always_inline]] Class Of(std::string_view value) {
-    return OfRest(start_, value.data(), value);
+    return OfRest<OnNew::kLeave>(start_, value.data(), value);
   }
 
   [[nodiscard]] std::size_t rows() const { return sets_.size(); }
 
  private:
+  // What is done with eight characters that were not read before: whoever leaves them to another
+  // function saves no registers for it.
+  enum class OnNew : std::uint8_t { kLeave, kRead };
+
   // Of what lies from `at` on, where `row` is what is known so far.
+  template <OnNew on_new>
   [[nodiscard, gnu::always_inline]] Class OfRest(std::uint32_t row, const char* at,
                                                  std::string_view value) {
     const std::uint32_t* const cells = cells_.data();
     const char* const end = value.data() + value.size();
-    // Eight characters at a time, where they were read before.
+    // Eight characters at a time, in one step where they were read before.
     while (static_cast<std::size_t>(end - at) >= kWordBytes) {
       const std::uint64_t word = LoadWord(at);
       const Leap& leap = leaps_[PlaceOf(row, word)];
-      if (leap.word != word || leap.from != row) return OfNextEight(row, at, value);
-      row = leap.to;
-      if (row >= kSettled) return static_cast<Class>(row);
+      if (leap.word == word && leap.from == row) {
+        row = leap.to;
+      } else if constexpr (on_new == OnNew::kRead) {
+        row = AfterEight(row, at);
+      } else {
+        return OfNewRest(row, at, value);
+      }
+      if (row >= kSettled) return ClassOfSettled(row, value);
       at += kWordBytes;
     }
     // One at a time, each of which knows its place: nothing has to be counted.
@@ -86,8 +96,10 @@ class ValueClasses {
       default:
         return classes_[row / kRow];
     }
-    return row != kNotKnown ? static_cast<Class>(row) : Learn(value);
+    return ClassOfSettled(row, value);
   }
+  // OfRest() that begins with characters that were not read before.
+  [[gnu::noinline]] Class OfNewRest(std::uint32_t row, const char* at, std::string_view value);
 
   static constexpr std::uint32_t kRow = 256;
   // What a cell leads to: a row, by the place of its first cell; or a class, if it cannot change
@@ -108,8 +120,13 @@ class ValueClasses {
     static_assert(kLeaps == std::size_t{1} << 10);
     return (word ^ row) * 0x9E3779B97F4A7C15 >> (64 - 10);  // where all of the word is felt
   }
-  // OfRest(), where the next eight characters are read one by one. Remembers what that comes to.
-  [[gnu::noinline]] Class OfNextEight(std::uint32_t row, const char* at, std::string_view value);
+  // The row behind the eight characters at `at`, which are read one by one, or what is known before
+  // the last of them. Remembers it as a leap.
+  std::uint32_t AfterEight(std::uint32_t row, const char* at);
+  // REQUIRES: row >= kSettled
+  [[gnu::always_inline]] Class ClassOfSettled(std::uint32_t row, std::string_view value) {
+    return row != kNotKnown ? static_cast<Class>(row) : Learn(value);
+  }
   // Of(), where something is new on the way.
   [[gnu::noinline]] Class Learn(std::string_view value);
   void Begin();
