@@ -47,7 +47,7 @@ class ValueClasses {
   enum class OnNew : std::uint8_t { kLeave, kRead };
 
   // Of what lies from `at` on, where `row` is what is known so far.
-  template <OnNew on_new>
+  template <OnNew Action>
   [[nodiscard, gnu::always_inline]] Class OfRest(std::uint32_t row, const char* at,
                                                  std::string_view value) {
     const std::uint32_t* const cells = cells_.data();
@@ -58,7 +58,7 @@ class ValueClasses {
       const Leap& leap = leaps_[PlaceOf(row, word)];
       if (leap.word == word && leap.from == row) {
         row = leap.to;
-      } else if constexpr (on_new == OnNew::kRead) {
+      } else if constexpr (Action == OnNew::kRead) {
         row = AfterEight(row, at);
       } else {
         return OfNewRest(row, at, value);
