@@ -1,6 +1,5 @@
-// The least that a server can do: it receives, says the same to each request, and sends. What that
-// takes is the kernel's, and no server on the same sockets is faster: what cannot be reached here
-// cannot be reached by anybody.
+// The least that a server can do: it receives, says the same to each request, and sends. Nearly all
+// that takes is the kernel's, so who is as fast has nothing left to save but system calls.
 //
 //   build/bench/bare_peer PORT
 //
