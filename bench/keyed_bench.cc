@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "algorithm/bucket.h"
 #include "base/wide_math.h"
@@ -76,8 +77,9 @@ class SharedLook {
   Instant now_;
 };
 
-// Requests lie one behind the other, as they do in the buffer they were read into.
-using Requests = std::vector<KeyHash>;
+// Requests lie one behind the other, where their keys were hashed to: the same for everybody, and
+// what batches are taken from.
+using Requests = std::vector<HashedAsk>;
 
 struct Keys {
   std::vector<KeyHash> all;
@@ -91,7 +93,7 @@ Keys MakeKeys(std::uint32_t count) {
   for (KeyHash& hash : keys.all) hash = {random(), random()};
   const auto requests = [&](const Stream& stream) {
     Requests made;
-    for (const std::uint32_t key : stream) made.push_back(keys.all[key]);
+    for (const std::uint32_t key : stream) made.push_back({keys.all[key]});
     return made;
   };
   for (std::size_t t = 0; t < kThreads; ++t) {
@@ -105,17 +107,17 @@ template <typename Take>
 void Run(const Requests& requests, Take take) {
   std::uint64_t allowed = 0;
   SharedLook clock;
-  for (const KeyHash& key : requests) allowed += InFull(take(key, clock.Now())).allowed();
+  for (const auto& [key, cost] : requests) {
+    allowed += InFull(take(key, clock.Now())).allowed();
+  }
   g_sink = allowed;
 }
 
-void RunBatches(KeyedLimiter& limiter, const Requests& requests) {
-  std::array<HashedAsk, kBatch> asks;
+void RunBatches(KeyedLimiter& limiter, std::span<const HashedAsk> requests) {
   std::array<Decision, kBatch> decisions;
   std::uint64_t allowed = 0;
   for (std::size_t i = 0; i + kBatch <= requests.size(); i += kBatch) {
-    for (std::size_t j = 0; j < kBatch; ++j) asks[j].key = requests[i + j];
-    limiter.Take(asks, decisions, limiter.Now());
+    limiter.Take(requests.subspan(i, kBatch), decisions, limiter.Now());
     for (const Decision& decision : decisions) allowed += decision.allowed();
   }
   g_sink = allowed;
@@ -137,13 +139,13 @@ class LockedChanges {
   void RunAhead(const Requests& requests) const {
     constexpr std::size_t kAhead = 16;
     for (std::size_t i = 0; i + kAhead < requests.size(); ++i) {
-      __builtin_prefetch(&WordOf(requests[i + kAhead]), 1);
-      WordOf(requests[i]).fetch_add(1, std::memory_order_relaxed);
+      __builtin_prefetch(&WordOf(requests[i + kAhead].key), 1);
+      WordOf(requests[i].key).fetch_add(1, std::memory_order_relaxed);
     }
   }
   void RunOneByOne(const Requests& requests) const {
     SharedLook clock;
-    for (const KeyHash& key : requests) {
+    for (const auto& [key, cost] : requests) {
       const auto now = static_cast<std::uint64_t>(clock.Now().time_since_epoch().count());
       std::atomic<std::uint64_t>& word = WordOf(key);
       std::uint64_t seen = word.load(std::memory_order_relaxed);

@@ -1,6 +1,9 @@
 #include "bench/load/dialogue.h"
 
+#include <emmintrin.h>
+
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -34,6 +37,12 @@ class InOrder : public Dialogue {
   std::size_t next_;
 };
 
+// The bytes of `block` that are `wanted`, a bit each.
+unsigned BytesThatAre(char wanted, const char* block) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted))));
+}
+
 class RespDialogue final : public InOrder {
  public:
   // `refusal`: the first number of an array that says no.
@@ -41,12 +50,11 @@ class RespDialogue final : public InOrder {
       : InOrder(questions, first), refusal_(refusal) {}
 
   Heard Hear(std::string_view bytes, std::string& /*out*/) override {
-    Heard heard;
+    Heard heard = HearAllButLast(bytes);
     for (;;) {
       const std::size_t end = EndOf(bytes, heard.consumed);
       if (end == kNone) return heard;
       const char type = bytes[heard.consumed];
-      constexpr std::size_t kFirstNumber = 5;  // behind "*5\r\n:"
       if (type == '-') ++heard.failed;
       if (type == '*' && bytes[heard.consumed + kFirstNumber] == refusal_) ++heard.refused;
       ++heard.answers;
@@ -55,6 +63,35 @@ class RespDialogue final : public InOrder {
   }
 
  private:
+  static constexpr std::size_t kFirstNumber = 5;  // behind "*5\r\n:"
+
+  // Where each answer is an array or an error, and nothing in them looks like the beginning of one,
+  // they are counted sixteen bytes at a time: who read each would be slower than a server that
+  // answers 64 at once. The last of them is left to be read.
+  [[nodiscard]] Heard HearAllButLast(std::string_view bytes) const {
+    constexpr std::size_t kBlock = 16;
+    const std::size_t last = bytes.rfind('*');
+    if (last == kNone || bytes[0] != '*') return {};
+    Heard heard;
+    const char* at = bytes.data();
+    for (; at + kBlock + kFirstNumber <= bytes.data() + last; at += kBlock) {
+      const unsigned arrays = BytesThatAre('*', at);
+      const unsigned errors = BytesThatAre('\n', at) & BytesThatAre('-', at + 1);
+      heard.answers += static_cast<unsigned>(std::popcount(arrays) + std::popcount(errors));
+      heard.failed += static_cast<unsigned>(std::popcount(errors));
+      heard.refused +=
+          static_cast<unsigned>(std::popcount(arrays & BytesThatAre(refusal_, at + kFirstNumber)));
+    }
+    for (; at < bytes.data() + last; ++at) {
+      const bool is_error = at[0] == '\n' && at[1] == '-';
+      if (*at == '*' || is_error) ++heard.answers;
+      if (is_error) ++heard.failed;
+      if (*at == '*' && at[kFirstNumber] == refusal_) ++heard.refused;
+    }
+    heard.consumed = last;
+    return heard;
+  }
+
   static std::size_t EndOf(std::string_view bytes, std::size_t at) {
     for (std::size_t left = 1; left > 0; --left) {
       const std::size_t line = at;
