@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 
-#include "base/copy_few.h"
 #include "base/decimal.h"
 
 namespace weir::rule {
@@ -52,40 +51,6 @@ char* WriteHex(unsigned group, char* to) {
 }
 
 }  // namespace
-
-bool ReadIpv4(std::string_view text, std::uint8_t* to) {
-  constexpr std::size_t kShortest = 7;
-  constexpr std::size_t kLongest = 15;
-  if (text.size() < kShortest || text.size() > kLongest) return false;
-  // With a dot behind the last number too, and then nothing: so no number has to be asked whether
-  // the text ends in it.
-  std::array<char, 24> padded{};
-  CopyFew(padded.data(), text.data(), text.size());
-  padded[text.size()] = '.';
-  const char* at = padded.data();
-  // More than 9 if it is none.
-  const auto digit = [&at](int i) { return unsigned{static_cast<unsigned char>(at[i] - '0')}; };
-  for (int octet = 0; octet < 4; ++octet) {
-    unsigned value = digit(0);
-    if (value > 9) return false;
-    if (at[1] == '.') {
-      at += 2;
-    } else {
-      if (digit(1) > 9 || value == 0) return false;
-      value = value * 10 + digit(1);
-      if (at[2] == '.') {
-        at += 3;
-      } else {
-        if (digit(2) > 9 || at[3] != '.') return false;
-        value = value * 10 + digit(2);
-        if (value > 255) return false;
-        at += 4;
-      }
-    }
-    *to++ = static_cast<std::uint8_t>(value);
-  }
-  return at == padded.data() + text.size() + 1;
-}
 
 bool ReadIpv6(std::string_view text, std::uint8_t* to) {
   std::array<std::uint8_t, kBytes> bytes{};
