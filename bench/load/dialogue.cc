@@ -67,11 +67,11 @@ class RespDialogue final : public InOrder {
 
   // Where each answer is an array or an error, and nothing in them looks like the beginning of one,
   // they are counted sixteen bytes at a time: who read each would be slower than a server that
-  // answers 64 at once. The last of them is left to be read.
+  // answers 64 at once. The last of them is left to be read. REQUIRES: there are bytes
   [[nodiscard]] Heard HearAllButLast(std::string_view bytes) const {
     constexpr std::size_t kBlock = 16;
+    if (bytes[0] != '*') return {};
     const std::size_t last = bytes.rfind('*');
-    if (last == kNone || bytes[0] != '*') return {};
     Heard heard;
     const char* at = bytes.data();
     for (; at + kBlock + kFirstNumber <= bytes.data() + last; at += kBlock) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -37,6 +38,11 @@ std::size_t RequestsIn(std::string_view bytes) {
   constexpr std::string_view kEnd = "\r\n\r\n";
   for (std::size_t at = 0; (at = bytes.find(kEnd, at)) != bytes.npos; at += kEnd.size()) ++requests;
   return requests;
+}
+
+[[noreturn]] void Fail(const char* why) {
+  std::fprintf(stderr, "bare_peer: %s\n", why);
+  std::exit(1);
 }
 
 int Demand(int result, const char* what) {
@@ -92,12 +98,15 @@ int Main(std::uint16_t port) {
         continue;
       }
       const std::string_view bytes(in.data(), static_cast<std::size_t>(got));
+      if (!bytes.ends_with("\r\n")) Fail("a request came in two parts: this measures nothing");
       owed.push_back({fd, bytes[0] == '*' ? kRespAnswer : kHttpAnswer, RequestsIn(bytes)});
     }
     for (const Owed& one : owed) {
       out.clear();
       for (std::size_t i = 0; i < one.times; ++i) out += one.answer;
-      if (!out.empty()) send(one.fd, out.data(), out.size(), MSG_NOSIGNAL);
+      const ssize_t sent = send(one.fd, out.data(), out.size(), MSG_NOSIGNAL);
+      const bool is_cut_off = static_cast<std::size_t>(sent) < out.size();  // not if it is -1
+      if (is_cut_off || (sent < 0 && errno == EAGAIN)) Fail("an answer does not fit the socket");
     }
   }
 }

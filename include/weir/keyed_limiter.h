@@ -79,8 +79,9 @@ class KeyedLimiter {
   }
   Decision Take(KeyHash key, Permits cost, Instant now) noexcept;
 
-  // Many requests at once, in order, with one look at the clock: several times as fast as one by
-  // one, because the memory they need is fetched ahead. REQUIRES: as many decisions as asks.
+  // Many requests at once, with one look at the clock: several times as fast as one by one, because
+  // the memory they need is fetched ahead. Those of one key are decided in order, but while
+  // somebody else is the first to ask for that key. REQUIRES: as many decisions as asks.
   void Take(std::span<const Ask> asks, std::span<Decision> decisions) noexcept {
     Take(asks, decisions, Now());
   }

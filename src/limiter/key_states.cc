@@ -1,7 +1,10 @@
 #include "limiter/key_states.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <new>
+#include <span>
 
 #include "base/time.h"
 

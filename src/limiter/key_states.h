@@ -6,7 +6,6 @@
 // all keys (KeyedLimiter), or one for each rule (Ledger).
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -54,7 +53,8 @@ class KeyStates : public table::Tenancy {
 
   // Decides one request after the other while the memory of those to come is on its way. One that
   // is not in its own line is put off, so that nobody waits for the line beside; whoever asks for
-  // the same key again is put off behind it. REQUIRES: as many decisions as asks
+  // the same key again is put off behind it, unless somebody else has put the key into its own line
+  // meanwhile. REQUIRES: as many decisions as asks
   void TakeEach(const Planned& planned, std::span<const HashedAsk> asks,
                 std::span<Decision> decisions, Instant now) noexcept;
   // Asks for the memory of a key that is about to be taken from.
@@ -74,6 +74,12 @@ class KeyStates : public table::Tenancy {
   // The same for a key that was looked for in its own line, most likely in vain.
   Decision TakeNearby(const Planned& planned, const table::Key& key, Permits cost,
                       Instant now) noexcept {
+    if (planned.plain) [[likely]] {
+      const algorithm::PlainBucket& bucket = *planned.plain;
+      if (table::AtomicSlot* const slot = table_.map().GlanceBeside(key)) [[likely]] {
+        return TakeFrom(bucket, bucket.TickAt(now), key, slot, cost, now);
+      }
+    }
     if (planned.bucket == nullptr) [[unlikely]] {
       return TakeAny(planned, key, cost, now);
     }

@@ -101,6 +101,12 @@ class Table {
       const unsigned found = line.Glance(key.tag);
       return found != 0 ? &line.SlotAtBit(found) : nullptr;
     }
+    // The same in the line beside its own, where most of those are that are not there.
+    [[nodiscard, gnu::always_inline]] AtomicSlot* GlanceBeside(const Key& key) const noexcept {
+      Line& line = LineOf(key, 1);
+      const unsigned found = line.Glance(key.tag);
+      return found != 0 ? &line.SlotAtBit(found) : nullptr;
+    }
     // Asks for the line beside that of a key.
     [[gnu::always_inline]] void PrefetchBeside(const Key& key) const noexcept {
       __builtin_prefetch(&LineOf(key, 1), 1);
