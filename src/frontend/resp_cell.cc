@@ -63,7 +63,7 @@ void RespSession::Throttle(Arguments arguments, RespWriter& reply) {
 
 // All of a run are read before the first is decided: by then their memory is on its way.
 RespSession::Done RespSession::ThrottleLikeLast(std::string_view bytes, RespWriter& reply) {
-  std::array<KeyHash, kMostCells> keys;
+  std::array<KeyHash, kMostInRun> keys;
   Done done;
   while (done.requests < keys.size()) {
     const std::size_t size = cell_shape_->Read(bytes.substr(done.size));

@@ -149,7 +149,7 @@ RespSession::Done RespSession::CheckLikeLast(std::string_view bytes, RespWriter&
   const CheckRequest& request = check_shape_->request();
   thread_local std::vector<rule::Values> values;
   values.clear();
-  values.reserve(kMostChecks);
+  values.reserve(kMostInRun);
   std::size_t size = check_shape_->Read(bytes, values.emplace_back(check_shape_->present()));
   if (size == 0) return {};
   CheckReply& decided = checks_.Next();
@@ -162,7 +162,7 @@ RespSession::Done RespSession::CheckLikeLast(std::string_view bytes, RespWriter&
     check_shape_->Bind(*space);
     return CheckLikeLast(bytes, reply);
   }
-  std::array<Checker::Foreseen, kMostChecks> foreseen;
+  std::array<Checker::Foreseen, kMostInRun> foreseen;
   Done done;
   while (size > 0) {
     values.back().Finish();

@@ -120,10 +120,9 @@ class RespSession {
     std::size_t size = 0;
     std::size_t requests = 0;
   };
-  // That are read before the first of them is decided: as many as a core can wait for the memory
-  // of, a check having three keys or so.
-  static constexpr std::size_t kMostChecks = 8;
-  static constexpr std::size_t kMostCells = 16;
+  // Commands that are read before the first of them is decided: by then its memory has come. To
+  // read more of them ahead gains nothing.
+  static constexpr std::size_t kMostInRun = 16;
   // Answers the first commands of `bytes`, as many as differ from one before in their values only;
   // nothing if the first is any other.
   Done RunLikeLast(std::string_view bytes, wire::RespWriter& reply);
