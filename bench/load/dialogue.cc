@@ -1,11 +1,11 @@
 #include "bench/load/dialogue.h"
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
+
+#include "base/byte_block.h"
 
 namespace weir::bench {
 namespace {
@@ -37,12 +37,6 @@ class InOrder : public Dialogue {
   std::size_t next_;
 };
 
-// The bytes of `block` that are `wanted`, a bit each.
-unsigned BytesThatAre(char wanted, const char* block) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block));
-  return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted))));
-}
-
 class RespDialogue final : public InOrder {
  public:
   // `refusal`: the first number of an array that says no.
@@ -69,18 +63,18 @@ class RespDialogue final : public InOrder {
   // they are counted sixteen bytes at a time: who read each would be slower than a server that
   // answers 64 at once. The last of them is left to be read. REQUIRES: there are bytes
   [[nodiscard]] Heard HearAllButLast(std::string_view bytes) const {
-    constexpr std::size_t kBlock = 16;
     if (bytes[0] != '*') return {};
     const std::size_t last = bytes.rfind('*');
     Heard heard;
     const char* at = bytes.data();
-    for (; at + kBlock + kFirstNumber <= bytes.data() + last; at += kBlock) {
-      const unsigned arrays = BytesThatAre('*', at);
-      const unsigned errors = BytesThatAre('\n', at) & BytesThatAre('-', at + 1);
+    for (; at + ByteBlock::kSize + kFirstNumber <= bytes.data() + last; at += ByteBlock::kSize) {
+      const ByteBlock block(at);
+      const ByteMarks arrays = block.Equal('*');
+      const ByteMarks errors = block.Equal('\n') & ByteBlock(at + 1).Equal('-');
+      const ByteMarks refusals = arrays & ByteBlock(at + kFirstNumber).Equal(refusal_);
       heard.answers += static_cast<unsigned>(std::popcount(arrays) + std::popcount(errors));
       heard.failed += static_cast<unsigned>(std::popcount(errors));
-      heard.refused +=
-          static_cast<unsigned>(std::popcount(arrays & BytesThatAre(refusal_, at + kFirstNumber)));
+      heard.refused += static_cast<unsigned>(std::popcount(refusals));
     }
     for (; at < bytes.data() + last; ++at) {
       const bool is_error = at[0] == '\n' && at[1] == '-';

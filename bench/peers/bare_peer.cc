@@ -98,8 +98,11 @@ int Main(std::uint16_t port) {
         continue;
       }
       const std::string_view bytes(in.data(), static_cast<std::size_t>(got));
-      if (!bytes.ends_with("\r\n")) Fail("a request came in two parts: this measures nothing");
-      owed.push_back({fd, bytes[0] == '*' ? kRespAnswer : kHttpAnswer, RequestsIn(bytes)});
+      const bool is_resp = bytes[0] == '*';
+      if (!bytes.ends_with(is_resp ? "\r\n" : "\r\n\r\n")) {
+        Fail("a request came in two parts: this measures nothing");
+      }
+      owed.push_back({fd, is_resp ? kRespAnswer : kHttpAnswer, RequestsIn(bytes)});
     }
     for (const Owed& one : owed) {
       out.clear();
